@@ -32,6 +32,7 @@ def restarted(arguments: Sequence[str], threads: int) -> int:
     """The exit code of a fresh process whose libraries read the number of threads as they start."""
     environment = dict(os.environ, **dict.fromkeys((_MARK, *_LIBRARIES), str(threads)))
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # imports are timed with their bytecode
+    environment.setdefault("GLASSGRAD_NUMBA", "now")  # rows are measured as they are once kernels are compiled
     if threads == 1:
         flags = environment.get("XLA_FLAGS", "")
         environment["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()

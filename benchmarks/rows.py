@@ -60,6 +60,7 @@ GRAPHS = "Many small operations"
 TRAINING = "Training steps"
 KERNELS = "Layers and kernels, float32"
 TRANSFORMS = "Function transforms, float32"
+USERS = "Agents, tables, physics, text, graphs"
 FOOTPRINT = "Footprint"
 _LONG = {"torch.compile": "minutes to compile"}
 _LONGER = {"jax.jit": "half a minute to compile", **_LONG}
@@ -143,11 +144,15 @@ ROWS = (
     ),
     *(
         Row(
-            f"gradients of each sample, {kind}, batch {{batch}}, `vmap(grad)`", TRANSFORMS, "per_sample",
+            f"gradients of each sample, {kind}, batch {{batch}}, {way}", TRANSFORMS, workload,
             {"kind": kind, "batch": 64}, (Goal(1.0),), operations=10, without=_EAGER_ONLY,
             brief={"sizes": {"kind": kind, "batch": 8}},
         )
         for kind in ("MLP", "small CNN")
+        for workload, way in (
+            ("per_sample", "`vmap(grad)`"),
+            ("per_sample_walk", "`per_sample_backward` beside torch's `vmap(grad)`"),
+        )
     ),
     Row(
         "Hessian of a function of {size} inputs", TRANSFORMS, "hessian", {"size": 50}, (Goal(1.0),),
@@ -156,6 +161,33 @@ ROWS = (
     Row(
         "Jacobian-vector product of an MLP 784-128-10, batch {batch}", TRANSFORMS, "jvp", {"batch": 64}, (Goal(1.0),),
         operations=6, without=_EAGER_ONLY,
+    ),
+    *(
+        Row(
+            f"{name} update, batch {{batch}}, as Stable-Baselines3 has it", USERS, workload, {"batch": batch},
+            (Goal(2.0),), (Goal(8.0),), operations=operations, checks=3,
+        )
+        for name, workload, batch, operations in (
+            ("DQN", "dqn", 64, 12), ("PPO", "ppo", 64, 25), ("SAC", "sac", 256, 60)
+        )
+    ),
+    Row("one action of a policy, 4-64-64-2", USERS, "action", eager=(Goal(5.0),), operations=6),
+    Row(
+        "an epoch over {count:,} rows, batch {batch}, DataLoader, MLP, Adam", USERS, "table",
+        {"count": 100_000, "batch": 256}, (Goal(1.0),), operations=8, rounds=3, seconds=0,
+        brief={"sizes": {"count": 5_000, "batch": 256}},
+    ),
+    Row(
+        "physics-informed network, {points} points, second derivatives, Adam", USERS, "physics", {"points": 128},
+        (Goal(1.0),), operations=40, checks=3,
+    ),
+    Row(
+        "{tokens} letters of a GPT 128 wide, keys and values kept", USERS, "generation", {"tokens": 32}, (Goal(1.0),),
+        operations=32 * 60, brief={"sizes": {"tokens": 4}},
+    ),
+    Row(
+        "graph network, {nodes:,} nodes, {edges:,} edges, Adam", USERS, "graph_network",
+        {"nodes": 2_708, "edges": 10_556}, (Goal(1.0),), operations=14, checks=3,
     ),
     Row("import", FOOTPRINT, "import", eager=(Goal(10.0),), rounds=7, brief={"rounds": 3}),
     Row("installed size, with dependencies", FOOTPRINT, "installed", eager=(Goal(10.0),), rounds=1, unit="MB"),

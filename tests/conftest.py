@@ -8,7 +8,21 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests import counts
+
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # tests run side by side: who waits is to leave the core to others
+os.environ.setdefault("GLASSGRAD_NUMBA", "now")  # what compiled kernels give is tested, not how long NumPy serves first
+
+
+def pytest_addoption(parser):
+    """``--count``: how many examples each generator tries."""
+    parser.addoption("--count", type=int, default=0, help="how many examples generators try, drawn anew; else a few")
+
+
+def pytest_configure(config):
+    """Tell the generators, which are collected after this."""
+    counts.chosen = config.getoption("--count")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -50,6 +50,7 @@ SMALL = {
     "reduction": {"side": 20, "dims": (1,)},
     "elementwise": {"size": 100},
     "per_sample": {"kind": "MLP", "batch": 3},
+    "per_sample_walk": {"kind": "MLP", "batch": 3},
     "hessian": {"size": 4},
     "jvp": {"batch": 3},
     **dict.fromkeys(("softmax", "layer_norm", "cross_entropy"), {"count": 3, "length": 5}),

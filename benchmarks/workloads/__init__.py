@@ -1,6 +1,6 @@
 """The workloads of the benchmark, written once against PyTorch's interface, for glassgrad and PyTorch alike."""
 
-from . import graphs, layers, training, transforms
+from . import agents, graphs, layers, training, transforms, users
 
 __all__ = ["WORKLOADS"]
 
@@ -20,6 +20,15 @@ WORKLOADS = {
     "reduction": layers.reduction,
     "elementwise": layers.elementwise,
     "per_sample": transforms.per_sample,
+    "per_sample_walk": transforms.per_sample_walk,
     "hessian": transforms.hessian,
     "jvp": transforms.jvp,
+    "dqn": agents.dqn,
+    "ppo": agents.ppo,
+    "sac": agents.sac,
+    "action": agents.action,
+    "table": users.table,
+    "physics": users.physics,
+    "generation": users.generation,
+    "graph_network": users.graph_network,
 }

@@ -10,7 +10,7 @@ import io
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
-        parser.error("a command is missing: run, why, check, view, demo or info")
+        parser.error("a command is missing: run, why, check, view, warm, demo or info")
     code: int = options.action(options)
     return code
 
@@ -99,6 +99,17 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", metavar="DIR", default="glassgrad-demo", help="where files go (default: %(default)s)")
     demo.set_defaults(action=_demo)
 
+    warm = commands.add_parser(
+        "warm",
+        usage="glassgrad warm [-h] [SCRIPT [ARGUMENT ...]]",
+        help="compile kernels ahead, so that no later run waits for them",
+        description="Compile what most programs want of Numba's kernels, or run SCRIPT and compile what it uses.",
+    )
+    warm.add_argument("--only", metavar="NAME", help="one file of kernels, such as softmax")
+    warm.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
+    warm.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
+    warm.set_defaults(action=lambda options: _warm(run, options))
+
     info = commands.add_parser("info", help="print versions, the linear algebra library and the number of cores")
     info.set_defaults(action=_info)
     return parser
@@ -133,6 +144,36 @@ def _why(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     target, *arguments = options.module or [options.script, *options.arguments]
     script = Script(target, arguments, bool(options.module), options.glassgrad)
     return why(script, as_json=options.json, strict=options.command == "check", page=options.page)
+
+
+def _warm(run: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Compile kernels, with a bar that tells how far it is."""
+    if options.script:
+        os.environ["GLASSGRAD_NUMBA"] = "now"
+        options.module = options.explore = options.torch = None
+        return _run(run, options)
+    from .warm import PROGRAMS, warm
+
+    names = [options.only] if options.only else [*PROGRAMS]
+    unknown = [name for name in names if name not in PROGRAMS]
+    if unknown:
+        print(f"glassgrad warm: no file of kernels is called {unknown[0]!r}: {', '.join(PROGRAMS)}", file=sys.stderr)
+        return 2
+    try:
+        warm(_with_bar(names))
+    except RuntimeError as problem:
+        print(f"glassgrad warm: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _with_bar(names: Sequence[str]) -> Iterable[str]:
+    """The names, with tqdm's bar where it is installed and somebody looks on."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return names
+    return tqdm(names, desc="compiling kernels", disable=None)  # type: ignore[no-any-return]
 
 
 def _view(options: argparse.Namespace) -> int:

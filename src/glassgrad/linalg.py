@@ -35,11 +35,11 @@ from .families.linalg.functions import (
     svd,
     svdvals,
 )
+from .families.linalg.functions import linalg_solve as solve
 from .families.linalg.rows import LinAlgError
 from .families.matrix.functions import linalg_cross as cross
 from .families.matrix.functions import linalg_det as det
 from .families.matrix.functions import linalg_inv as inv
-from .families.matrix.functions import linalg_solve as solve
 from .families.matrix.functions import multi_dot, vecdot
 from .families.norm.functions import linalg_norm as norm
 from .families.norm.functions import matrix_norm, vector_norm

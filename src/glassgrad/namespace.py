@@ -10,7 +10,6 @@ from .ground import process as _process  # before NumPy
 
 # isort: split
 from .autograd import api as _api
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -73,8 +72,6 @@ from .ground.dtypes import (
     uint32,
     uint64,
 )
-from .ground.format import get_printoptions, set_printoptions
-from .ground.generator import Generator, default_generator, initial_seed, manual_seed, seed
 from .ground.importing import load as _load
 from .ground.runtime import (
     are_deterministic_algorithms_enabled,
@@ -119,6 +116,9 @@ _LAZY = {
 
 
 _PART_OF = {  # names of this namespace that a module brings which not every program needs
+    **dict.fromkeys(("is_anomaly_check_nan_enabled", "is_anomaly_enabled"), "autograd.anomaly_mode"),
+    **dict.fromkeys(("get_printoptions", "set_printoptions"), "ground.format"),
+    **dict.fromkeys(("Generator", "default_generator", "initial_seed", "manual_seed", "seed"), "ground.generator"),
     "compile": "compiler.api",
     **dict.fromkeys(("autocast", "get_autocast_dtype", "set_autocast_dtype", "is_autocast_enabled",
                      "set_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled",
@@ -151,7 +151,8 @@ def missing(name: str) -> Any:
         function = vars(_package)[name] = _FUNCTIONS[name]
         return function
     if name in _PART_OF:
-        return getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
+        part = vars(_package)[name] = getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
+        return part
     if name in _LAZY:
         try:
             return _load(f"{__package__}.{name}")

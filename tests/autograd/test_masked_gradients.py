@@ -186,7 +186,7 @@ def test_what_counts_as_elementwise_is(monkeypatch):
                 grad = np.zeros(out._array.shape, out._array.dtype)
                 grad[place] = 1
                 with set_masked_gradients(True):
-                    history.run(record, grad, True)
+                    history.gradients(record, grad, True)
                 for gradient in given:
                     if gradient.shape == grad.shape:
                         gradient[place] = 0

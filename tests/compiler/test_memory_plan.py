@@ -6,13 +6,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import glassgrad as torch
 import glassgrad.nn.functional as F
 from glassgrad.compiler import build, compile, fuse, memory_plan, reuse
 from glassgrad.kernels import compiled
+from tests.counts import generated
 
 from .both_ways import bits, programs, reasons
 
@@ -92,7 +93,7 @@ def test_a_way_back_begins_where_repeated_steps_are_left_out():
         assert programs(step), reasons(step)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@generated(30, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS, st.lists(st.integers(0, 99), max_size=3), st.booleans())
 def test_programs_that_write_over_operands_give_the_same_bits(program, kept, trained):
     with compiled.serving(compiled.NEVER):
@@ -102,7 +103,7 @@ def test_programs_that_write_over_operands_give_the_same_bits(program, kept, tra
     assert programs(step) or reasons(step)
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@generated(3, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP, min_size=2, max_size=5), st.lists(st.integers(0, 99), max_size=3), st.booleans())
 def test_loops_in_place_give_the_bits_of_those_that_are_not(program, kept, trained):
     pytest.importorskip("numba", reason="Numba is not installed: no loop is compiled")

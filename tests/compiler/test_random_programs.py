@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import glassgrad as torch
 import glassgrad.nn.functional as F
 from glassgrad.kernels import compiled
+from tests.counts import generated
 
 from .both_ways import bits, programs, reasons
 
@@ -61,7 +62,7 @@ def outcome(program, optimizer, shape, seed, how):
     return [pair[0] for pair in found] + [pair[1] for pair in found] + weights + [w.grad for w in weights], step
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@generated(60, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS, st.sampled_from(sorted(OPTIMIZERS)), st.sampled_from([(2, 3), (4, 4), (1, 5)]), st.integers(0, 9))
 def test_compiled_equals_written(program, optimizer, shape, seed):
     with compiled.serving(compiled.NEVER):
@@ -73,7 +74,7 @@ def test_compiled_equals_written(program, optimizer, shape, seed):
     assert programs(step), reasons(step)
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@generated(3, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS, st.sampled_from([(2, 3), (150, 160)]), st.integers(0, 9))
 def test_native_and_fused_loops_stay_within_a_bound(program, shape, seed):
     """Loops that Numba compiles sum in another order and have exponentials of their own: both within a few ulps."""

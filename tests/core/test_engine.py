@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad as torch
@@ -10,6 +10,7 @@ from glassgrad.core import engine
 from glassgrad.core.record import Bundle, Record
 from glassgrad.core.tensor import edge_of
 from glassgrad.fast.walk import everyday
+from tests.counts import generated
 
 NUMBER = st.integers(0, 30)
 STEPS = {
@@ -88,7 +89,7 @@ class Walk:
             engine.general([(edge_of(self.root), one)], keep=True)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@generated(150)
 @given(st.integers(1, 3), GRAPH)
 def test_both_loops_agree(leaves, graph):
     """The same records in the same order, the same gradients to the last bit."""
@@ -106,7 +107,7 @@ def test_both_loops_agree(leaves, graph):
             np.testing.assert_array_equal(a, b)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@generated(60)
 @given(st.integers(1, 3), GRAPH)
 def test_lifted_walk_agrees(leaves, graph):
     """The general loop on Tensors gives what it gives on arrays."""
@@ -202,7 +203,7 @@ def test_general_takes_several_roots_and_the_same_root_twice():
 
 def test_a_leaf_may_be_a_root():
     x = torch.ones(2, requires_grad=True)
-    engine.run([(x, np.full(2, 3.0, "f4"))], keep=False)
+    engine.backward([(x, np.full(2, 3.0, "f4"))], keep=False)
     assert x.grad.tolist() == [3.0, 3.0]
     x.backward(torch.tensor([1.0, 2.0]))
     assert x.grad.tolist() == [4.0, 5.0]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
@@ -15,6 +15,7 @@ from glassgrad.explore.export.still import Stage
 from glassgrad.explore.page.contents import contents, homes_of
 from glassgrad.explore.page.drawn import drawn
 from glassgrad.explore.page.groups import grouped
+from tests.counts import generated
 
 from .lectures import LECTURES, draw, expression, lstm, resnet, transformer, two_layers
 
@@ -259,7 +260,7 @@ def test_calls_of_one_module_are_counted(engine):
     ]  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@generated(40)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c.0", "c.1"]), st.sampled_from(["", "tanh", "skip"])), min_size=1,
                 max_size=8))  # fmt: skip
 def test_modules_called_in_any_order_make_no_circle(program):

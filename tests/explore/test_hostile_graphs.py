@@ -10,6 +10,7 @@ import pytest
 
 import glassgrad
 from glassgrad.explore import from_json
+from tests import counts
 from tests.explore.hostile_graphs import FORMS, STRANGE, places_in, specimens, verdict
 
 pytestmark = pytest.mark.once
@@ -19,10 +20,10 @@ EVIL = '\ud800\x00\x08</script><!--DATA-->\udfff]]>&"\\\n\r\u2028\u202e\ufffe'
 
 
 def test_changed_graphs_end_in_a_file_or_in_one_sentence():
-    """``GLASSGRAD_MUTATIONS=100000`` for a long run; it names the seed and number of what went wrong."""
+    """``--count 100000`` for a long run; it names the seed and number of what went wrong."""
     root = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(Path(glassgrad.__file__).parents[1]), str(root)])
-    count = os.environ.get("GLASSGRAD_MUTATIONS", "250")
+    count = str(counts.count(250))
     line = [sys.executable, "-m", "tests.explore.hostile_graphs", "--count", count, "--seed", str(int(count) % 97)]
     done = subprocess.run(line, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr

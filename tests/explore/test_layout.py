@@ -3,13 +3,14 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glassgrad.explore.crossings import count_crossings, neighbours, reduce_crossings
 from glassgrad.explore.layers import arrange_in_layers, layer_of
 from glassgrad.explore.layout import lay_out
 from glassgrad.explore.spread import nearest_in_order
+from tests.counts import generated
 
 EPS = 1e-3
 
@@ -61,14 +62,14 @@ def check(layout, sizes, arrows):
 
 
 @given(graphs())
-@settings(max_examples=150, deadline=None)
+@generated(150)
 def test_boxes_are_apart_and_lines_go_around_them(graph):
     sizes, arrows = graph
     check(lay_out(sizes, arrows), sizes, arrows)
 
 
 @given(graphs(), st.integers(0, 6))
-@settings(max_examples=100, deadline=None)
+@generated(100)
 def test_a_budget_of_bends_gives_repeated_boxes_instead(graph, budget):
     sizes, arrows = graph
     layers = arrange_in_layers(len(sizes), arrows, [""] * len(arrows), budget)
@@ -78,7 +79,7 @@ def test_a_budget_of_bends_gives_repeated_boxes_instead(graph, budget):
 
 
 @given(graphs())
-@settings(max_examples=100, deadline=None)
+@generated(100)
 def test_every_line_goes_from_one_layer_to_the_next(graph):
     sizes, arrows = graph
     layers = arrange_in_layers(len(sizes), arrows, [""] * len(arrows))
@@ -145,7 +146,7 @@ def test_the_main_way_is_straight():
     st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 10), st.floats(0, 30)), min_size=1, max_size=8),
     st.randoms(use_true_random=False),
 )
-@settings(deadline=None)
+@generated(100)
 def test_nearest_places_keep_distances_and_cannot_be_improved(items, random):
     wishes, weights, gaps = zip(*items, strict=True)
     offsets = [sum(gaps[1 : i + 1]) for i in range(len(items))]

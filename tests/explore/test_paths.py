@@ -4,11 +4,12 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.explore.paths import paths
+from tests.counts import generated
 
 
 @pytest.fixture(params=["glassgrad", pytest.param("torch", marks=pytest.mark.torch)])
@@ -206,7 +207,7 @@ def test_wrong_arguments(torch):
         paths(x * 2, x, names={"a": 1.0})
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.sampled_from("+-*")), min_size=1, max_size=9))
 def test_random_graphs(program):
     """Paths, listed one by one, add up to what exact arithmetic and backward say."""

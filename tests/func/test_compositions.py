@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import glassgrad
+from tests.counts import count
 from tests.laws import array
 
 pytestmark = pytest.mark.torch
-COUNT = 60
+COUNT = count(60)
 
 
 def steps(t):
@@ -25,6 +26,30 @@ def steps(t):
         y = x * 1
         y[1:].mul_(x[0])
         return y + x
+
+    def copied(x):
+        y = t.zeros_like(x).add_(x)
+        return y.mul_(x) + x.new_ones(3)
+
+    class Cube(t.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3 * ctx.saved_tensors[0] ** 2
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 3 * ctx.saved_tensors[0] ** 2
 
     return [
         lambda x: x.sin(),
@@ -40,6 +65,12 @@ def steps(t):
         lambda x: (weight.unsqueeze(0) * x.reshape(3, 1, 1)).amax((1, 2)) + x,
         lambda x: (x * x + 1).log(),
         rewritten,
+        copied,
+        # two orders of forward mode through a custom Function are zero in PyTorch
+        lambda x: Cube.apply(x) / 2 if t is glassgrad else x**3 / 2,
+        lambda x: x.masked_select(t.tensor([True, False, True])).sum() * x,
+        lambda x: t.block_diag(x.unsqueeze(0), x.sum()).sum(0)[:3],
+        lambda x: t.nn.functional.conv1d(x.reshape(1, 1, 3), weight.unsqueeze(1), padding=1).reshape(3, 3).sum(0),
         lambda x: t.nn.functional.linear(x, weight, x.flip(0)),
         lambda x: x.index_select(0, t.tensor([2, 0, 0])) * x,
         lambda x: t.logsumexp(t.outer(x, x), 1),
@@ -67,7 +98,13 @@ def transforms(t):
         lambda f: lambda x: t.vmap(f)(t.stack([x, x * 0.5])).sum(0),
         lambda f: lambda x: t.vmap(lambda a, b: f(a) * b, in_dims=(1, None))(t.stack([x, x + 1], 1), x).mean(0),
         lambda f: lambda x: func.jacrev(f)(x) @ vector(),
+        lambda f: lambda x: func.jacrev(f, chunk_size=2)(x).sum(1),
         lambda f: lambda x: func.jacfwd(f)(x).sum(0),
+        # linearize gives zeros or what lay in memory in PyTorch where it is nested
+        (lambda f: lambda x: func.linearize(f, x)[1](vector())) if t is glassgrad else
+        (lambda f: lambda x: func.jvp(f, (x,), (vector(),))[1]),
+        lambda f: lambda x: t.vmap(f, chunk_size=2)(t.stack([x, x * 2, x / 2])).mean(0),
+        lambda f: lambda x: func.grad_and_value(lambda x: f(x).sum())(x)[0],
         lambda f: lambda x: func.vjp(f, x)[1](x)[0],
         lambda f: lambda x: t.vmap(func.grad(lambda y: f(y).sum()))(t.stack([x, -x]))[0],
     ]

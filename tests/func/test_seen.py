@@ -7,7 +7,7 @@ import pytest
 import glassgrad as torch
 from glassgrad.autograd import forward_ad
 from glassgrad.explore import check, explain, explore, keeps, paths, read, record, why
-from glassgrad.func import debug_unwrap, grad, jvp, vmap
+from glassgrad.func import debug_unwrap, grad, jet, jvp, vmap
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop")
 
@@ -49,6 +49,24 @@ def test_within_a_transform_graphs_are_drawn_and_read(tmp_path):
     assert all("SumBackward" in str(text) for text in asked(lambda x, y: explain(y), *every_transform()))
     assert asked(lambda x, y: len(paths(y, x).paths), *every_transform())[0] == 2
     assert all(asked(lambda x, y: keeps(y), *every_transform()))
+
+
+def test_within_transforms_explain_says_what_they_make_of_a_tensor():
+    texts = []
+
+    def note(x):
+        texts.append(str(explain((x * x).sum())))
+        return (x * x).sum()
+
+    vmap(grad(note))(torch.ones(2, 3))
+    assert "Level 2, grad: the graph is this transform's own." in texts[0]
+    assert "Level 1, vmap: it stands for a batch of 2, each of sizes []; the graph is that of all together." in texts[0]
+    jvp(note, (torch.ones(3),), (torch.ones(3),))
+    assert "Level 1, forward mode: it has a tangent of sizes []; the graph is that of its value." in texts[1]
+    jet(note, (torch.ones(3),), ((torch.ones(3), torch.ones(3)),))
+    assert "Level 1, jet: it has the coefficients of a power series up to power 2." in texts[2]
+    sparse = torch.ones(2, 2).to_sparse()
+    assert "What transforms make of it" not in str(explain(torch.ones(2, requires_grad=True) * 2)) and sparse.is_sparse
 
 
 def test_what_a_transform_gives_is_an_ordinary_graph():

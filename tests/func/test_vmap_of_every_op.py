@@ -57,6 +57,7 @@ REFUSED = (
     "allclose isn't supported",
     "Batching rule not implemented for aten::equal",
     "is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`",
+    "were not batched",  # running statistics of batch normalization
     "does not currently support same randomness with a batched tensor input",
     "Explicit attn_mask should not be set when is_causal=True",
 )

@@ -129,6 +129,7 @@ def test_the_first_call_of_a_row_is_heard_once(told):
     assert (row.caller.__code__, row.operate.__code__) == (code, operator)
 
 
+@pytest.mark.fast
 def test_who_is_listened_to_takes_the_short_path_and_writes_the_same_records(told, monkeypatch):
     listen, _ = told
     weight, given = glassgrad.ones(3, 2, requires_grad=True), glassgrad.ones(4, 2)

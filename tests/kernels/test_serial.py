@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glassgrad.families.random.counts import Stream, binomial, dirichlet, poisson, standard_gamma
 from glassgrad.families.random.uniform import unit64
 from glassgrad.ground.generator import Generator
+from tests.counts import generated
 
 
 def twins():
     return Generator().manual_seed(11), Generator().manual_seed(11)
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(taken=st.integers(0, 700), expected=st.integers(0, 700))
 def test_whatever_was_expected_the_numbers_are_the_streams(taken, expected):
     one, other = twins()

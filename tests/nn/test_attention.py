@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import check
+from tests.counts import generated
 from tests.torch_reference import torch as reference
 
 pytestmark = pytest.mark.torch
@@ -26,7 +27,7 @@ def qkv(torch, *lead, rows=5, columns=7, width=4, kind=None):
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@generated(25)
 @given(
     n=st.integers(1, 3), heads=st.integers(1, 3), rows=st.integers(1, 70), columns=st.integers(1, 70),
     width=st.integers(1, 5), causal=st.booleans(), masked=st.sampled_from([None, "rows", "heads", "keys"]),

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.families.batchnorm.rows import native_batch_norm
 from tests.agreement import check
+from tests.counts import generated
 
 pytestmark = pytest.mark.torch
 
@@ -197,7 +198,7 @@ def test_refusals():
     check(program)
 
 
-@settings(max_examples=40, deadline=None)
+@generated(40)
 @example(shape=(4, 1, 2), mean=1e3, training=True)
 @given(
     shape=st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 70)),

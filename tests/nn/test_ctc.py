@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import check
+from tests.counts import generated
 
 pytestmark = pytest.mark.torch
 
@@ -101,7 +102,7 @@ def collapsed(path):
     return tuple(label for label, _ in itertools.groupby(path) if label)
 
 
-@settings(max_examples=30, deadline=None)
+@generated(30)
 @given(times=st.integers(1, 5), target=st.lists(st.integers(1, 2), max_size=3), seed=st.integers(0, 99))
 def test_every_alignment_is_counted_once(times, target, seed):
     """Against the sum over all 3 ** T paths."""

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import check
+from tests.counts import generated
 
 pytestmark = pytest.mark.torch
 
@@ -125,7 +126,7 @@ def test_shortening_rows():
     check(program)
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=6),
     mode=st.sampled_from(["sum", "mean", "max"]),

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import check
+from tests.counts import generated
 from tests.torch_reference import torch as reference
 
 pytestmark = pytest.mark.torch
@@ -193,7 +194,7 @@ def has_empty_window(case):
     return False
 
 
-@settings(max_examples=200, deadline=None)
+@generated(200)
 @given(windows(), st.integers(0, 99))
 def test_random_windows_of_the_largest(case, seed):
     dims, shape, kernel, stride, padding, dilation, ceil_mode = case
@@ -208,7 +209,7 @@ def test_random_windows_of_the_largest(case, seed):
     assert_same(found)
 
 
-@settings(max_examples=200, deadline=None)
+@generated(200)
 @given(windows(), st.booleans(), st.none() | st.integers(1, 5), st.integers(0, 99))
 def test_random_windows_of_averages(case, count_include_pad, divisor, seed):
     dims, shape, kernel, stride, padding, _, ceil_mode = case
@@ -223,7 +224,7 @@ def test_random_windows_of_averages(case, count_include_pad, divisor, seed):
     assert_same(found)
 
 
-@settings(max_examples=150, deadline=None)
+@generated(150)
 @given(st.integers(1, 3), st.data())
 def test_random_windows_that_cover_everything(dims, data):
     shape = (2, 2, *[data.draw(st.integers(1, 8)) for _ in range(dims)])
@@ -236,7 +237,7 @@ def test_random_windows_that_cover_everything(dims, data):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@generated(100)
 @given(st.integers(2, 3), st.sampled_from(["float32", "float64"]), st.integers(0, 9999), st.data())
 def test_windows_by_chance_are_drawn_alike(dims, dtype, seed, data):
     shape = (2, 2, *[data.draw(st.integers(4, 9)) for _ in range(dims)])

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import check
+from tests.counts import generated
 from tests.torch_reference import torch as reference
 
 pytestmark = pytest.mark.torch
@@ -127,7 +128,7 @@ def both(arrays, call):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * scale)
 
 
-@settings(max_examples=150, deadline=None)
+@generated(150)
 @given(st.integers(1, 3), st.sampled_from(["float32", "float64"]), st.data())
 def test_random_sizes(dims, dtype, data):
     mode, _, aa = data.draw(st.sampled_from(MODES[dims])).partition(" ")
@@ -145,7 +146,7 @@ def test_random_sizes(dims, dtype, data):
     both([array], lambda F, x: F.interpolate(x, **how))
 
 
-@settings(max_examples=150, deadline=None)
+@generated(150)
 @given(
     st.integers(2, 3), st.sampled_from(["bilinear", "nearest", "bicubic"]),
     st.sampled_from(["zeros", "border", "reflection"]), st.booleans(), st.integers(0, 999), st.data(),

@@ -5,12 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.core.row import TABLE
 from tests.agreement import cases, check
+from tests.counts import generated
 
 torch_only = pytest.mark.torch
 KINDS = ("LSTM", "GRU", "RNN")
@@ -57,9 +58,13 @@ def _loss(torch, output, state):
     return (data * weights).sum() + sum((piece * piece).sum() for piece in states)
 
 
+#: Every layer without and with lengths; lengths that are all the same, and ties, with each kind of layer once.
+PACKED = [(*layer, lengths) for layer in LAYERS for lengths in LENGTHS[:2]]
+PACKED += [(kind, {}, lengths) for kind in KINDS for lengths in LENGTHS[2:]]
+
+
 @torch_only
-@every_layer
-@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+@pytest.mark.parametrize(("kind", "kwargs", "lengths"), PACKED, ids=lambda part: str(part).replace(" ", ""))
 def test_layer(kind, kwargs, lengths):
     """Fused, step by step once looked at, and twice differentiated: the same as PyTorch, in double precision."""
     if lengths is not None:
@@ -132,7 +137,7 @@ def test_layer_in_half_precision(kind, dtype):
 
 
 @torch_only
-@settings(max_examples=25, deadline=None)
+@generated(25)
 @given(
     lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5),
     kind=st.sampled_from(KINDS),

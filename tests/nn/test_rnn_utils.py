@@ -1,10 +1,11 @@
 """Packing and padding of batches of several lengths, against PyTorch."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.agreement import cases, check
+from tests.counts import generated
 
 pytestmark = pytest.mark.torch
 
@@ -133,7 +134,7 @@ def test_program(program):
     check(program)
 
 
-@settings(max_examples=40, deadline=None)
+@generated(40)
 @given(
     lengths=st.lists(st.integers(1, 5), min_size=1, max_size=5),
     rest=st.lists(st.integers(1, 2), max_size=2),

@@ -30,6 +30,18 @@ print("glassgrad.families.random.functions" in sys.modules, "glassgrad.families.
     assert answer(script) == ["[]", "True", "False"]
 
 
+def test_a_product_brings_what_it_needs():
+    script = """
+import sys, glassgrad as torch
+x, z = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+(x * z).backward()
+others = '''autograd.differences autograd.function families.arithmetic.powers families.compare.rows
+families.pointwise.rows families.sparse.kernels ground.format ground.generator tensor.sparse'''
+print(*[name for name in others.split() if f"glassgrad.{name}" in sys.modules])
+"""
+    assert answer(script) == []
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_names_mean_the_same_in_any_order(seed):
     script = f"""

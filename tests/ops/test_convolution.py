@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.families.convolution import kernels
 from tests.agreement import check
+from tests.counts import generated
 
 pytestmark = pytest.mark.torch
 BLOCKS = [  # how large an output must be to have a matrix of its own, and how large the blocks of columns are
@@ -69,7 +70,7 @@ def _results(torch, case, transposed):
     return [a.detach().numpy() for a in (y, *first, *second)]
 
 
-@settings(max_examples=80, deadline=None, derandomize=True, database=None)
+@generated(80)
 @given(convolutions(), st.booleans())
 def test_any_convolution(case, transposed):
     """Values, gradients and gradients of gradients are torch's, whatever the blocks."""
@@ -90,7 +91,7 @@ def test_any_convolution(case, transposed):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10 * max(1.0, np.abs(b).max(initial=0)))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@generated(60)
 @given(convolutions())
 def test_fold_undoes_unfold_by_counting(case):
     """Folding the columns of an image counts how many windows saw each element; both are torch's."""

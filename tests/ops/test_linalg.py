@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.families.linalg import kernels as triangle
 from glassgrad.ground import runtime
+from tests.counts import generated
 from tests.laws import array
 from tests.torch_reference import torch
 
@@ -230,7 +231,7 @@ def test_wide_matrices_and_low_ranks_up_to_signs():
 # -- what larger matrices go through -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@generated(40)
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 3), st.booleans(), st.integers(0, 2**32 - 1))
 def test_elimination_factors_what_it_was_given(rows, columns, count, complex_, seed):
     """P L U is the matrix, L is bounded by one, and torch finds the same triangles."""
@@ -268,7 +269,7 @@ def test_larger_than_a_panel(kind):
     np.testing.assert_allclose(array(glassgrad.cholesky_inverse(root)) @ definite, np.eye(150), atol=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(st.integers(1, 9), st.booleans(), st.booleans(), st.sampled_from([1.0, 0.05, 0.0]), st.integers(0, 2**32 - 1))
 def test_symmetric_elimination(side, complex_, hermitian, diagonal, seed):
     """The factors of indefinite matrices and their pivots are torch's, and solve."""

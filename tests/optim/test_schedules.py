@@ -4,11 +4,12 @@ import math
 import warnings
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import cases, check
+from tests.counts import generated
 from tests.torch_reference import torch
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")]
@@ -165,7 +166,7 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_any_arguments(name):
-    @settings(max_examples=25, deadline=None)
+    @generated(25)
     @given(ARGUMENTS[name], st.tuples(st.floats(1e-3, 2), st.floats(1e-3, 2)))
     def same(arguments, rates):
         assert_same(

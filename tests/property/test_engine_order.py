@@ -1,12 +1,11 @@
 """Random graphs are walked in torch's order, hook by hook, and give its gradients."""
 
-import os
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
+from tests.counts import generated
 from tests.programs.record import differences, record
 from tests.torch_reference import torch
 
@@ -95,10 +94,7 @@ def _settled(order):
     return settled + sorted(run)
 
 
-EXAMPLES = int(os.environ.get("GLASSGRAD_EXAMPLES", "0"))  # more than nought: that many, drawn anew each time
-
-
-@settings(max_examples=EXAMPLES or 200, deadline=None, derandomize=not EXAMPLES, database=None)
+@generated(200)
 @given(st.integers(1, 3), GRAPH, WALK, NUMBER)
 def test_same_order_as_torch(leaves, graph, walk, choice):
     run = program(leaves, graph, walk, choice)

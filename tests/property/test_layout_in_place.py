@@ -1,11 +1,11 @@
 """Tensors that are given other sizes or other memory in place lie as torch's do, and so do their neighbours."""
 
-import os
 import random
 
 import pytest
 
 import glassgrad
+from tests.counts import count
 from tests.property.test_layout_of_views import outcome, state
 from tests.torch_reference import torch
 
@@ -117,7 +117,7 @@ def compare(seed):
     return None
 
 
-COUNT = int(os.environ.get("GLASSGRAD_EXAMPLES", "0")) or 200
+COUNT = count(200)
 
 
 def test_tensors_lie_where_torch_has_them():

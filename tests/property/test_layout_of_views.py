@@ -1,11 +1,11 @@
 """Random chains of views lie in memory as torch's: sizes, strides, offsets, and what a write through one reaches."""
 
-import os
 import random
 
 import pytest
 
 import glassgrad
+from tests.counts import count
 from tests.torch_reference import torch
 
 pytestmark = pytest.mark.torch
@@ -255,7 +255,7 @@ def compare(seed):
     return None
 
 
-COUNT = int(os.environ.get("GLASSGRAD_EXAMPLES", "0")) or 300
+COUNT = count(300)
 
 
 def test_views_lie_where_torch_has_them():

@@ -1,10 +1,11 @@
 """Promotion: whatever tensors and numbers meet, the result has torch's dtype, value and refusals."""
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import glassgrad
+from tests.counts import generated
 from tests.torch_reference import torch
 
 pytestmark = pytest.mark.torch
@@ -75,7 +76,7 @@ def flat(value):
     return [piece for part in value for piece in flat(part)] if isinstance(value, list) else [value]
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@generated(400)
 @given(st.sampled_from(sorted(OPERATIONS)), TENSOR, OPERAND, DEFAULTS)
 def test_dtype_is_torchs(name, left, right, default):
     theirs = outcome(torch, name, left, right, default)
@@ -94,7 +95,7 @@ def test_promote_types_is_torchs(left):
         assert casts[0] == casts[1]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@generated(150)
 @given(st.sampled_from(["add", "mul", "sub", "div"]), TENSOR, TENSOR)
 def test_gradients_have_their_inputs_dtype(name, left, right):
     """Mixed dtypes: each gradient comes back in the dtype of its own leaf, as torch's does."""

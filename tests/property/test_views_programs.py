@@ -1,12 +1,11 @@
 """Random programs of views and in-place writes leave the same values, gradients and errors as torch's."""
 
-import os
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
+from tests.counts import generated
 from tests.programs.record import differences, record
 from tests.torch_reference import torch
 
@@ -133,10 +132,7 @@ def _total(torch, pool):
     return total
 
 
-EXAMPLES = int(os.environ.get("GLASSGRAD_EXAMPLES", "0"))  # more than nought: that many, drawn anew each time
-
-
-@settings(max_examples=EXAMPLES or 200, deadline=None, derandomize=not EXAMPLES, database=None)
+@generated(200)
 @given(st.sampled_from(SHAPES), st.sampled_from([True, True, True, False]), st.lists(STEP, min_size=1, max_size=7))
 def test_same_as_torch(shape, tracked, steps):
     run = program(shape, tracked, steps)

@@ -23,7 +23,7 @@ def disturbed(*arguments):
 def test_first_use(what):
     failed, counts = disturbed(what, "interrupt", "signal", "fork")
     assert failed == []
-    assert len(counts) == 3 and min(counts) >= 30
+    assert len(counts) == 3 and min(counts) >= 25
 
 
 def test_interrupted_while_the_package_is_imported():
@@ -72,8 +72,25 @@ def test_disturbed_while_numba_is_imported(name, module):
     """The compiled kernels are there afterwards; a handler is served without them."""
     pytest.importorskip("numba")
     script = NUMBA.format(module=module, signal=name)
-    environment = {**os.environ, "GLASSGRAD_NUMBA": ""}  # three numbers are for NumPy, or Numba would be there too soon
+    environment = {**os.environ, "GLASSGRAD_NUMBA": "now"}  # three numbers are for NumPy
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0, done.stderr
     times = 1 if name == "SIGINT" else 3
     assert done.stdout.split() == ["None", *["1.0"] * times, "glassgrad.families.softmax.native"]
+
+
+def test_a_lock_that_python_lost_count_of(monkeypatch):
+    """Before Python 3.12 an import that a signal handler's import interrupts may end in a KeyError of the thread."""
+    from glassgrad.ground import importing
+
+    import_module, asked = importing.import_module, []
+
+    def once_lost(name, package=None):
+        asked.append(name)
+        if len(asked) == 1:
+            raise KeyError(importing.get_ident())
+        return import_module(name, package)
+
+    monkeypatch.setattr(importing, "import_module", once_lost)
+    assert importing.load("glassgrad.families.pad.rows").constant_pad_nd is not None
+    assert len(asked) == 2

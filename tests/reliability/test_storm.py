@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.counts import count
+
 pytestmark = [
     pytest.mark.once,
     pytest.mark.skipif(not hasattr(os, "fork") or not hasattr(signal, "setitimer"), reason="no fork here"),
@@ -15,7 +17,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("how", ["compute", "raise", "fork"])
 def test_storm(how):
-    command = [sys.executable, "-m", "tests.reliability.storm", how, "--count", "1" if how == "fork" else "4"]
+    command = [sys.executable, "-m", "tests.reliability.storm", how, "--count", str(count(1 if how == "fork" else 4))]
     environment = {**os.environ, "GLASSGRAD_NUMBA": "0"}  # which compiles for seconds; by hand it is there
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr

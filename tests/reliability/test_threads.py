@@ -231,6 +231,7 @@ def test_hooks_run_in_the_thread_that_differentiates(count):
     together(count, act)
 
 
+@pytest.mark.fast
 @several
 def test_first_use_of_an_operation_by_several_threads(count):
     """Callers are written at their first call: several first calls at once do no harm."""

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import glassgrad
+from tests import counts
 from tests.serialization.mutations import (
     archive,
     call,
@@ -183,10 +184,10 @@ def test_names_in_a_damaged_pickle():
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="limits memory as Linux tells it")
 def test_changed_checkpoints_end_in_something_or_in_the_loader_s_error():
-    """``GLASSGRAD_MUTATIONS=100000`` for a long run; it names the seed and number of what went wrong."""
+    """``--count 100000`` for a long run; it names the seed and number of what went wrong."""
     root = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(Path(glassgrad.__file__).parents[1]), str(root)])
-    count = os.environ.get("GLASSGRAD_MUTATIONS", "1200")
+    count = str(counts.count(1200))
     line = [sys.executable, "-m", "tests.serialization.mutations", "--count", count, "--seed", str(int(count) % 97)]
     done = subprocess.run(line, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr

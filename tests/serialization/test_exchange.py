@@ -3,9 +3,10 @@
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import glassgrad
+from tests.counts import generated
 from tests.serialization.recipes import DTYPES, LEGACY, build, recipes, told
 from tests.torch_reference import torch
 
@@ -20,7 +21,7 @@ def through(writer, reader, recipe, **how):
     return told(reader, reader.load(file))
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(recipes())
 def test_states_pass_both_ways(recipe):
     wanted = told(torch, build(torch, recipe))
@@ -30,7 +31,7 @@ def test_states_pass_both_ways(recipe):
     assert through(glassgrad, glassgrad, recipe) == wanted
 
 
-@settings(max_examples=30, deadline=None)
+@generated(30)
 @given(recipes(LEGACY))
 def test_states_pass_in_the_old_format(recipe):
     wanted = told(torch, build(torch, recipe))
@@ -39,7 +40,7 @@ def test_states_pass_in_the_old_format(recipe):
     assert through(glassgrad, torch, recipe, **old) == wanted
 
 
-@settings(max_examples=15, deadline=None)
+@generated(15)
 @given(recipes())
 def test_pickles_of_a_later_protocol(recipe):
     file = io.BytesIO()

@@ -1,11 +1,12 @@
 """Random patterns: every kernel of sparse arrays gives what the dense arrays give."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glassgrad.families.sparse import kernels as sparse
 from glassgrad.families.sparse.kernels import Coo
+from tests.counts import generated
 
 
 @st.composite
@@ -28,7 +29,7 @@ def dense(array):
     return out
 
 
-@settings(max_examples=150, deadline=None)
+@generated(150)
 @given(st.data())
 def test_kernels_are_those_of_dense_arrays(data):
     one = data.draw(coo())

@@ -5,13 +5,14 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from glassgrad.ground import dtypes
 from glassgrad.ground.device import device
 from glassgrad.ground.format import format_scalar, get_printoptions, printoptions, set_printoptions, tensor_repr
+from tests.counts import generated
 
 
 @pytest.fixture(autouse=True)
@@ -211,7 +212,7 @@ def some_arrays(draw):
 
 
 @pytest.mark.torch
-@settings(max_examples=400, deadline=None)
+@generated(400)
 @given(
     some_arrays(),
     st.fixed_dictionaries(

@@ -83,6 +83,12 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
     "broadcast, mse_loss": loop(
         STEP.replace("F.cross_entropy(model(X), Y)", "F.mse_loss(model(X), T.squeeze(1))  #!"), make="model = mlp(1)"
     ),
+    "broadcast, without a word": loop(
+        STEP.replace(
+            "F.cross_entropy(model(X), Y)", "(F.smooth_l1_loss, F.huber_loss)[step % 2](model(X), T.squeeze(1))  #!"
+        ),
+        make="import warnings\nwarnings.simplefilter('ignore')\nmodel = mlp(1)",
+    ),
     "unreached": loop(
         STEP,
         make="""
@@ -246,6 +252,51 @@ with torch.no_grad():
         optimizer="optimizer = torch.optim.SGD(model.parameters(), lr=0.0001)",
     ),
     "losses kept": loop(STEP + "losses.append(loss)\n", make="model = mlp()\nlosses = []"),
+    "losses kept, summed": loop(STEP + "total += loss  #!\n", make="model = mlp()\ntotal = 0", steps=20),
+    "not in optimizer, alone": loop(
+        STEP.replace("model(X)", "model(X * gate)"),
+        make="model = mlp()\ngate = nn.Parameter(torch.ones(4)).double().float()",
+        optimizer="optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  #!",
+    ),
+    "huge updates, at first": loop(
+        STEP.replace("optimizer.step()", "optimizer.step()  #!"),
+        optimizer="optimizer = torch.optim.Adam(model.parameters(), lr=5.0)",
+        steps=30,
+    ),
+    "nan, a power": loop(
+        STEP.replace("F.cross_entropy(model(X), Y)", "(model(X) ** 0.5).mean()  #!"),
+    ),
+    "nan, steps too large": loop(
+        STEP.replace("F.cross_entropy(model(X), Y)", "F.mse_loss(model(100 * X), 1000 * T, reduction='sum')").replace(
+            "optimizer.step()", "optimizer.step()  #!"
+        ),
+        make="model = mlp(1)",
+        steps=20,
+    ),
+    "unreached, copied": loop(
+        """
+losses = [F.cross_entropy(model(row), label) for row, label in zip(X, Y)]
+loss = torch.tensor(losses, requires_grad=True).mean()  #!
+optimizer.zero_grad()
+loss.backward()
+optimizer.step()
+"""
+    ),
+    "list, in a dict": loop(
+        STEP,
+        make="""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk = nn.Linear(4, 8)
+        self.heads = {"a": nn.Linear(8, 3), "b": nn.Linear(8, 3)}  #!
+
+    def forward(self, x):
+        return sum(head(self.trunk(x)) for head in self.heads.values())
+
+model = Net()
+""",
+    ),
     "eval mode": loop(STEP, make="model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 3)).eval()"),
     "scheduler": loop(
         STEP.replace("optimizer.step()", "scheduler.step()  #!\noptimizer.step()"),
@@ -254,8 +305,52 @@ with torch.no_grad():
     ),
 }
 
+#: Of these, everything that is found is one finding: what follows from a cause is not told beside it.
+ONCE = (
+    "order, step first", "dead units", "labels ignored", "list, in a dict", "unreached, copied", "nan, steps too large",
+    "nan, later",
+)  # fmt: skip
+
 #: What must give no finding.
 HEALTHY = {
+    "critic, with a penalty": loop(
+        """
+real, fake = X + 2, X.roll(1, 0)
+middle = ((real + fake) / 2).requires_grad_()
+(slope,) = torch.autograd.grad(model(middle).sum(), middle, create_graph=True)
+loss = model(fake).mean() - model(real).mean() + 10 * ((slope.norm(dim=1) - 1) ** 2).mean()
+optimizer.zero_grad()
+loss.backward()
+optimizer.step()
+""",
+        make="model = mlp(1)",
+        optimizer="optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)",
+    ),
+    "all with all": loop(
+        """
+optimizer.zero_grad()
+gaps = points[:, None] - points[None]
+misses = points[:, None] - T.squeeze(1)
+loss = (gaps.abs() - 1).pow(2).mean() + misses.abs().mean()
+loss.backward()
+optimizer.step()
+""",
+        make="points = nn.Parameter(torch.randn(32))",
+        optimizer="optimizer = torch.optim.SGD([points], lr=0.1)",
+    ),
+    "embeddings, small at first": loop(
+        """
+optimizer.zero_grad()
+score = (first(Y) * second(Y.roll(1))).sum(1)
+loss = F.binary_cross_entropy_with_logits(score, (Y > 1).float())
+loss.backward()
+optimizer.step()
+""",
+        make="first, second = nn.Embedding(3, 8), nn.Embedding(3, 8)\n"
+        "nn.init.uniform_(first.weight, -0.05, 0.05)\nnn.init.uniform_(second.weight, -0.05, 0.05)",
+        optimizer="optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.02)",
+        steps=30,
+    ),
     "mlp": loop(STEP),
     "adam, accumulating": loop(
         """

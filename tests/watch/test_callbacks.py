@@ -66,6 +66,7 @@ def run(folder, source):
     [
         ("h", 0, None),
         ("h.detach()", 0, "glassgrad: finding: self.encoder.weight, self.encoder.bias are never given a gradient"),
+        ("h.exp().mul_(2)", 1, "glassgrad: why: a value that backward() needs was changed in place"),
         ("h.T", 1, "glassgrad: why: a matrix of 16 x 8 cannot be multiplied by one of 16 x 3."),
     ],
 )

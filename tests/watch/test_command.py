@@ -10,7 +10,7 @@ import pytest
 
 from glassgrad.watch.again import answers_again
 from glassgrad.watch.finding import Finding, from_json
-from glassgrad.watch.notebook import load_ipython_extension, unload_ipython_extension
+from glassgrad.watch.notebook import in_cells, load_ipython_extension, unload_ipython_extension
 from glassgrad.watch.script import Script
 from tests.watch.scripts import FAILING, HEALTHY, SILENT
 
@@ -152,6 +152,10 @@ def test_a_program_that_imports_it(script, tmp_path):
     source = here + "x = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n"
     code, _, err = call_file(tmp_path, script(source))
     assert code == 1 and "glassgrad: why: backward() was called on a tensor" in err
+    source = here + "x = torch.ones(3, requires_grad=True)\nfor step in range(9):\n    y = x.exp()\n"
+    source += "    if step == 8:\n        y += 1\n    y.sum().backward()\n"
+    code, _, err = call_file(tmp_path, script(source))
+    assert code == 1 and "train.py:7   y += 1" in err and "ExpBackward0 saved `result` at train.py:5" in err
 
 
 def call_file(folder, name):
@@ -207,7 +211,7 @@ def test_in_a_notebook(capsys):
         shell.run_cell("y = x.exp()\ny += 1\ny.sum().backward()")
         assert shell.shown == [RuntimeError]
         said = capsys.readouterr().out
-        assert "changed in place" in said and "In[2] line:2" in said
+        assert "changed in place" in said and "In[2] line 2" in said
     finally:
         unload_ipython_extension(shell)
     assert shell.handler is None
@@ -228,3 +232,11 @@ def test_findings_are_short():
 def test_findings_as_json_come_back():
     finding = Finding("x", "what", None, ("a",), "fix", "note")
     assert from_json(json.loads(json.dumps(finding.as_json()))) == finding
+
+
+def test_lines_of_older_cells_bear_their_own_numbers():
+    files = {"/tmp/ipykernel_12/345.py": 3, "/tmp/ipykernel_12/678.py": 6}
+    shell = types.SimpleNamespace(execution_count=9, compile=types.SimpleNamespace(_filename_map=files))
+    text = "  /tmp/ipykernel_12/345.py:4   y += 1\n  saved at ipykernel_12/678.py:2, `v.exp()`, <ipython-input-7-ab1>:5"
+    assert in_cells(text, shell) == "  In[3] line 4   y += 1\n  saved at In[6] line 2, `v.exp()`, In[7] line 5"
+    assert in_cells("at /tmp/ipykernel_12/9.py:1 and train.py:2", shell) == "at In[9] line 1 and train.py:2"

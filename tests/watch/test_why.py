@@ -12,7 +12,7 @@ from glassgrad.watch.failures import explained
 from glassgrad.watch.verdict import findings
 from glassgrad.watch.watch import Watch
 from tests.watch.programs import PROGRAMS
-from tests.watch.scripts import FAILING, HEALTHY, SILENT
+from tests.watch.scripts import FAILING, HEALTHY, ONCE, SILENT
 
 
 @pytest.fixture(params=["glassgrad", pytest.param("torch", marks=pytest.mark.torch)])
@@ -74,6 +74,12 @@ def test_a_silent_failure_is_named(engine, name):
     assert named[0].fix or named[0].broke
     line = marked(SILENT[name])
     assert line is None or named[0].loc.line == line
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_cause_is_told_once(engine, name):
+    said = run(engine, name, SILENT[name])
+    assert [finding.kind for finding in said] == [name.partition(",")[0]], said
 
 
 @pytest.mark.parametrize("name", HEALTHY)

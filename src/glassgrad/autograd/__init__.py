@@ -6,11 +6,11 @@ from typing import Any
 
 from ..ground.importing import load as _load
 from .api import backward, grad
-from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 
 _HOMES = {
+    "Function": "function",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "Variable": "variable",
     "SavedTensor": "graph", "is_multithreading_enabled": "grad_mode", "is_view_replay_enabled": "grad_mode",
     "set_masked_gradients": "masked_mode", "is_masked_gradients_enabled": "masked_mode",

@@ -37,7 +37,7 @@ def tensor_backward(
     if gradient is None and inputs is None and not create_graph and type(edge) is Record:
         data = self._array
         if type(data) is np.float32 and not modes.transforming:  # the everyday call: the loss of a training step
-            engine.run([(edge, _ONE)], keep=bool(retain_graph))
+            engine.backward([(edge, _ONE)], keep=bool(retain_graph))
             return
     _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -89,7 +89,7 @@ def backward(
     try:
         modes.set_grad(create_graph)
         if inputs is None and not lifted:
-            engine.run(roots, keep=keep)
+            engine.backward(roots, keep=keep)
         else:
             wanted = None if inputs is None else [_target(tensor, roots) for tensor in inputs]
             engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)
@@ -330,10 +330,9 @@ def _batched(
     allow_unused: bool,
     materialize_grads: bool,
 ) -> tuple[Tensor | None, ...]:
-    """One call for each first index of the seeds, the answers stacked."""
-    sizes = {seed._array.shape[0] for seed in seeds if seed is not None}
-    if len(sizes) != 1:
-        raise RuntimeError("is_grads_batched=True needs grad_outputs of one common batch size")
+    """The gradients for each first index of the seeds, by one walk under ``vmap``."""
+    if all(seed is None for seed in seeds):
+        raise RuntimeError(errors.SCALAR_ONLY)
     for index, (output, seed) in enumerate(zip(outputs, seeds, strict=True)):
         # PyTorch tells the shape without two dimensions
         if seed is not None and seed._array.shape[1:] != output._array.shape:
@@ -344,23 +343,28 @@ def _batched(
                 f"{seed.shape[2:]} and output[{index}] has a shape of {output.shape}. If you only want some tensors in "
                 "`grad_output` to be considered batched, consider using vmap."
             )
-    (size,) = sizes
-    select, stack = TABLE["select"].caller, TABLE["stack"].caller
-    keep = create_graph if retain_graph is None else retain_graph
-    rows = [
-        grad(
+    from ..func.tangents import zeros_of
+    from ..func.vmap import vmap
+
+    reached: list[int] = []
+
+    def pulled(*some: Any) -> tuple[Any, ...]:
+        parts = iter(some)
+        answers = grad(
             outputs,
             inputs,
-            [None if seed is None else select(seed, 0, index) for seed in seeds],
-            retain_graph=keep or index + 1 < size,
-            create_graph=create_graph,
+            [None if seed is None else next(parts) for seed in seeds],
+            retain_graph,
+            create_graph,
             allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
         )
-        for index in range(size)
-    ]
+        reached[:] = [index for index, answer in enumerate(answers) if answer is not None]
+        return tuple(answers[index] for index in reached)
+
+    answers = vmap(pulled)(*[seed for seed in seeds if seed is not None])
+    batches = dict(zip(reached, answers, strict=True))
     return tuple(
-        None if column[0] is None else stack(list(column), 0) for column in zip(*rows, strict=True)
+        batches.get(index, zeros_of(tensor) if materialize_grads else None) for index, tensor in enumerate(inputs)
     )
 
 

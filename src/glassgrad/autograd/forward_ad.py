@@ -8,10 +8,13 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import Any, NamedTuple
 
+from ..core.row import Row
 from ..core.tensor import Tensor
 from ..func import levels
 from ..func.tangents import Dual, Forward
 from ..func.transforms import check_tangent
+from ..ground.dtypes import called
+from ..ground.format import with_suffixes
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -31,10 +34,21 @@ class DualLevel(Forward):
     def require(self, tensor: Any, value: bool) -> None:
         tensor.value.requires_grad_(value)
 
+    def captured(self, row: Row) -> str:
+        return (
+            f"forward mode: {row.name}_ of a dual tensor into a tensor that was made before the block of dual_level is "
+            "not taken: clone that within the block, and write into the clone"
+        )
+
+    def memory(self, tensor: Any) -> Any:
+        return tensor.value
+
     def shown(self, dual: Dual) -> str:
         """A dual tensor as it prints here: with its tangent beside it."""
         text = repr(dual.value)
-        return text if dual.tangent is None else f"{text[:-1]}, tangent={dual.tangent!r})"
+        if dual.tangent is None or not self.is_alive:
+            return text
+        return with_suffixes(text[:-1], [f"tangent={dual.tangent!r}"], len("tensor("))
 
 
 def _level() -> DualLevel | None:
@@ -101,6 +115,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.forward_ad.unpack_dual.html
     """
     current = _level()
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {called(tensor)}")
     tensor = levels.alive(tensor)
     if current is None or not isinstance(tensor, Dual) or tensor.level is not current:
         return UnpackedDualTensor(tensor, None)

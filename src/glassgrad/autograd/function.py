@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import saved, views
+from ..core import views
 from ..core.fit import fit, fit_dtype, fit_lifted
 from ..core.lifted import Kept, Lifted, is_lifted
 from ..core.node import Node
+from ..core.overwritten import stale_error
+from ..core.packed import Packed
 from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
 from ..core.tensor import Tensor, View, alias, edge_of, share, wrap
@@ -143,18 +145,16 @@ class BackwardCFunction(Record, Node, FunctionCtx):
     def _open(self, entry: Any) -> Any:
         if entry is None:
             return None
-        if isinstance(entry, saved.Packed):
+        if isinstance(entry, Packed):
             return entry.open(self._output(entry.edge) if entry.is_result else entry.edge)
         value, version, nr = entry
         if nr is None:
             if value._counter is not None and value._counter.version != version:
-                raise RuntimeError(
-                    saved.stale_error(value._array, edge_of(value), value._counter.version, version)
-                )
+                raise RuntimeError(stale_error(value._array, edge_of(value), value._counter.version, version))
             return value
         array, cell = value
         if cell.version != version:
-            raise RuntimeError(saved.stale_error(array, self, cell.version, version))
+            raise RuntimeError(stale_error(array, self, cell.version, version))
         out = wrap(array)
         out._counter = cell
         out._edge = self._output(nr)
@@ -441,7 +441,7 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
         own = nr is not None and outs[nr] is tensor and edge_of(tensor) is not None  # its history is this node
         if modes.local.saved_hooks:
             edge = nr if own else edge_of(tensor)
-            entries.append(saved.Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
+            entries.append(Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
         elif own and isinstance(tensor, Lifted):
             entries.append(Kept(tensor, nr))
         elif own:

@@ -10,9 +10,14 @@ from typing import Any
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
-from ..families.create.functions import zeros_like
+from ..families.create.functions import ones_like, zeros_like
+from ..func.jacobians import basis
+from ..func.tangents import zeros_of
+from ..func.transforms import pullback
+from ..func.vmap import vmap
 from ..ops.declare import COMPOSITES
 from .api import grad
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .grad_mode import enable_grad
 
 Tensors = tuple[Tensor, ...]
@@ -257,11 +262,17 @@ def jacobian(
                 "torch.autograd.functional.jacobian: `create_graph=True` and `strategy=\"forward-mode\"` are not "
                 "supported together (yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
             )
+        if strict:
+            raise RuntimeError(
+                "torch.autograd.functional.jacobian: `strict=True` and `strategy=\"forward-mode\"` are not supported "
+                "together (yet). Please either set `strict=False` or `strategy=\"reverse-mode\"`."
+            )
         if not vectorize:
             raise NotImplementedError(
                 "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
                 "`vectorize=True`."
             )
+        return _by_columns(func, inputs)
     if vectorize and strict:
         raise RuntimeError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
@@ -273,8 +284,8 @@ def jacobian(
         at = _prepared(tensors, create_graph)
         outputs, outputs_tuple = _tuple(func(*at), "outputs of the user-provided function", "jacobian")
         _check_outputs(outputs, at, strict)
-        blocks = []
-        for number, output in enumerate(outputs):
+        blocks = _rows_together(outputs, at, create_graph) if vectorize else []
+        for number, output in enumerate(() if vectorize else outputs):
             columns: list[list[Tensor]] = [[] for _ in at]
             flat = output.reshape(-1)  # type: ignore[attr-defined]
             for element in range(flat.numel()):
@@ -304,6 +315,51 @@ def jacobian(
     return shaped if outputs_tuple else shaped[0]
 
 
+def _rows_together(outputs: Tensors, at: Tensors, create_graph: bool) -> list[Tensors]:
+    """For each output its Jacobian by each input: all rows by one walk back."""
+    sizes = [output.numel() for output in outputs]  # type: ignore[attr-defined]
+    tracked = [pair for pair in zip(outputs, next(basis(outputs, sizes)), strict=True) if pair[0].requires_grad]
+    grads: Any = (None,) * len(at)
+    if tracked and sum(sizes):
+        roots, seeds = zip(*tracked, strict=True)
+        grads = grad(roots, at, seeds, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
+    blocks = []
+    start = 0
+    for output, size in zip(outputs, sizes, strict=True):
+        shapes = [(*output.shape, *tensor.shape) for tensor in at]
+        blocks.append(
+            tuple(
+                tensor.new_zeros(shape) if g is None else g.narrow(0, start, size).reshape(shape)  # type: ignore[attr-defined]
+                for g, tensor, shape in zip(grads, at, shapes, strict=True)
+            )
+        )
+        start += size
+    return blocks
+
+
+def _by_columns(func: Callable[..., Any], inputs: Any) -> Any:
+    """The Jacobian by forward mode: all columns together."""
+    tensors, inputs_tuple = _tuple(inputs, "inputs", "jacobian")
+    sizes = [tensor.numel() for tensor in tensors]  # type: ignore[attr-defined]
+    notes = []
+
+    def along(*moves: Any) -> Tensors:
+        with dual_level():
+            answer = func(*[make_dual(tensor, move) for tensor, move in zip(tensors, moves, strict=True)])
+            outputs, outputs_tuple = _tuple(answer, "outputs of the user-provided function", "jacobian")
+            notes.append(outputs_tuple)
+            parts = [unpack_dual(output) for output in outputs]
+            return tuple(zeros_of(part.primal) if part.tangent is None else part.tangent for part in parts)
+
+    blocks = []
+    for moved in vmap(along)(*next(basis(tensors, sizes))):
+        columns = moved.movedim(0, -1).split(sizes, -1)
+        shapes = [(*moved.shape[1:], *tensor.shape) for tensor in tensors]
+        block = tuple(column.reshape(shape) for column, shape in zip(columns, shapes, strict=True))
+        blocks.append(_shape_back(block, inputs_tuple))
+    return tuple(blocks) if notes[0] else blocks[0]
+
+
 def hessian(
     func: Callable[..., Any],
     inputs: Any,
@@ -322,7 +378,10 @@ def hessian(
         _check_outputs(outputs, at, strict)
         return _single(outputs, outputs_tuple, "hessian")
 
-    def slope(*at: Tensor) -> Any:
+    def slope(*at: Any) -> Any:
+        if outer_jacobian_strategy == "forward-mode":
+            output, pull = pullback(checked, at, None, False)
+            return pull(ones_like(output))
         gradients = jacobian(checked, at, create_graph=True)
         for index, g in enumerate(gradients):
             if strict and not g.requires_grad:
@@ -334,5 +393,5 @@ def hessian(
                 )
         return gradients
 
-    blocks = jacobian(slope, tensors, create_graph, strict, vectorize)
+    blocks = jacobian(slope, tensors, create_graph, strict, vectorize, outer_jacobian_strategy)
     return blocks if inputs_tuple else blocks[0][0]

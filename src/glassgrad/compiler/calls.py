@@ -100,7 +100,7 @@ class Calls(Known):
         if row.typed is None:
             return found
         cast = call.common_dtype(row, flat)
-        if cast.itemsize == 2 and row.single_numbers:
+        if cast.itemsize == 2 and row.single:
             return None
         for place, t in enumerate(flat):
             if t is None or (not row.listed and row.inputs[place] in row.apart):

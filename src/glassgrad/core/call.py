@@ -58,7 +58,6 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         return call(row, *former(row, (*tensors, *settings)), out)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
-    is_everyday = agreed is not None
     arrays, cast, rounded = agreed or agree(row, flat)
     result = compute(row, arrays, settings)
     if rounded is not None:
@@ -66,7 +65,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
     edges = history.edges_of(row, flat)
     if edges:
-        record = history.make_record(row, edges, flat, arrays, settings, cast, is_everyday and not plan.retypes)
+        keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, cast, rounded))
+        record = history.make_record(row, edges, flat, arrays, settings, cast, keeps_dtypes)
         if record.fit is None and plan.fits:
             record.fit = history.sizes_to_fit(row, plan, arrays, result)
         history.attach(plan, record, outs)
@@ -118,17 +118,25 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     return None if dtype is None else (arrays, None, None)
 
 
+def _is_everyday(plan: Plan, flat: Sequence[Any], cast: Any, rounded: Any) -> bool:
+    """Whether inputs, numbers among them, agreed on an everyday dtype that all tensors have already."""
+    return rounded is None and cast in plan.everyday_dtypes and all(
+        not isinstance(operand, Tensor) or operand._array.dtype is cast or position in plan.apart
+        for position, operand in enumerate(flat)
+    )  # fmt: skip
+
+
 def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     """The arrays of any inputs, numbers among them, made to agree as the row's columns say."""
-    if row.check is not None:
-        row.check(*flat)
+    if row.refuses is not None:
+        row.refuses(*flat)
     arrays = arrays_of(row, flat, written)
     if row.typed is None:
         _check_float8(row, arrays)
         return arrays, None, None
     cast = common_dtype(row, flat)
     _check_float8(row, arrays)
-    if row.single_numbers and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
+    if row.single and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
         single = beside_half(arrays, cast)
         if single is not None:
             return single, cast, cast
@@ -205,6 +213,23 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
     try:
         result = row.kernel(*operands, *settings)
         return result if row.laid is None else row.laid(result, *operands)
+    except ValueError as error:
+        shape_error(row, arrays, error)
+    except NotImplementedError:  # of elements, PyTorch looks at the sizes before it looks for a kernel
+        if is_elementwise(row):
+            check_broadcast(row, arrays)
+        raise
+
+
+def is_elementwise(row: Row) -> bool:
+    """Whether a row of several inputs computes element by element, as far as its columns tell."""
+    return row.typed is not None and row.public and row.batched == "point"
+
+
+def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:
+    """The shape that arrays broadcast to; PyTorch's error where they do not."""
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays if array is not None))
     except ValueError as error:
         shape_error(row, arrays, error)
 

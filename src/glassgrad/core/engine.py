@@ -17,7 +17,7 @@ from typing import Any
 
 from ..ground import errors, modes
 from . import anomaly, hooks
-from .record import OUTPUT, Bundle, Record
+from .record import OUTPUT, Record
 
 _tasks = count(1)
 #: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, at each record and leaf of a walk.
@@ -54,7 +54,7 @@ def will_execute(edge: Any) -> bool:
     return edge in owed and (needed is None or edge in needed)
 
 
-def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
+def backward(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
     """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array)."""
     if quick_walk is not None and len(roots) == 1 and not hooks.on_leaves and not modes.unusual:
         if quick_walk(*roots[0], keep):
@@ -86,16 +86,14 @@ def general(
     accumulate  add into ``.grad`` of the leaves reached
     ends        the graph ends at ``inputs``: what lies below them is not walked
     """
-    targets = dict.fromkeys(inputs) if inputs is not None else {}
+    targets = dict.fromkeys(inputs or ())
     owed = dependencies([edge for edge, _ in roots], targets if ends else {})
     needed = None if inputs is None else _leading_to(owed, targets)
     if needed is not None and ends:
         needed.difference_update(targets)
-    if needed is not None and accumulate:  # ``backward(inputs=...)`` runs the chosen records themselves too
-        for edge in targets:
-            while isinstance(edge, Record) and edge in owed:
-                needed.add(edge)
-                edge = edge.edges[0] if edge.kind is OUTPUT else None
+    if needed is not None and accumulate:
+        needed |= _chosen_themselves(targets, owed)
+    reached = None if needed is None else needed.union(targets)
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()
@@ -112,6 +110,14 @@ def general(
             before = inbox.get(edge)
             inbox[edge] = grad if before is None else before + grad
 
+    def hand_on(edges: Sequence[Any], gradients: Sequence[Any]) -> None:
+        for onward, gradient in zip(edges, gradients, strict=True):
+            if onward is not None:
+                if reached is None or onward in reached:
+                    deliver(onward, gradient)
+                owed[onward] -= 1
+                settle(onward)
+
     for edge, grad in roots:
         deliver(edge, grad)
     for edge in dict.fromkeys(edge for edge, _ in roots):
@@ -119,50 +125,43 @@ def general(
     calls = _running.calls
     depth = len(calls)
     try:
-        calls.append((next(_tasks), owed, None if needed is None else needed | set(targets)))
+        calls.append((next(_tasks), owed, reached))
         while ready:
             edge = heappop(ready)[2]
-            grad = inbox.pop(edge, None)
-            if needed is not None and edge not in needed and edge not in targets:
+            if reached is not None and edge not in reached:
                 continue
             about = getattr(edge, "_about", None)
             if about is not None:
-                if type(grad) is Bundle:
-                    hooks.at_outputs(about, grad, lifted)
-                elif grad is not None or not isinstance(edge, Record) or edge.kind is not OUTPUT:
-                    grad = hooks.before(edge, about, grad, lifted)
+                inbox[edge] = hooks.arriving(edge, about, inbox.pop(edge, None), lifted)
             if edge in targets:
-                targets[edge] = grad
+                targets[edge] = inbox.get(edge)
             if not isinstance(edge, Record):
-                if accumulate and grad is not None and (inputs is None or edge in targets):
-                    if heard is None:
-                        hooks.into_leaf(edge, grad, lifted)
+                if accumulate and inbox.get(edge) is not None and (inputs is None or edge in targets):
+                    if heard is None:  # the leaf alone holds its gradient then, and may keep it without a copy
+                        hooks.into_leaf(edge, inbox.pop(edge), lifted)
                     else:
-                        heard(edge, partial(hooks.into_leaf, edge, grad, lifted))
-                continue
-            if needed is not None and edge not in needed:
-                continue
-            wanted = None
-            if needed is not None and (len(edge.edges) > 1 or (about is not None and about.post_hooks)):
-                wanted = [onward is None or onward in needed or onward in targets for onward in edge.edges]
-                if all(wanted):
-                    wanted = None
-            if heard is None:
-                outgoing = _step(edge, about, grad, keep, lifted, watched, wanted)
-            else:
-                outgoing = heard(edge, partial(_step, edge, about, grad, keep, lifted, watched, wanted))
-            for onward, g in zip(edge.edges, outgoing, strict=True):
-                if onward is not None:
-                    if needed is None or onward in needed or onward in targets:
-                        deliver(onward, g)
-                    owed[onward] -= 1
-                    settle(onward)
+                        heard(edge, partial(hooks.into_leaf, edge, inbox.pop(edge), lifted))
+            elif needed is None or edge in needed:
+                wanted = None if reached is None else _wanted(edge, about, reached)
+                if heard is None:
+                    hand_on(edge.edges, _step(edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted))
+                else:
+                    step = partial(_step, edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted)
+                    hand_on(edge.edges, heard(edge, step))
     finally:
         del calls[depth:]
     return list(targets.values())
 
 
-def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any) -> Sequence[Any]:
+def _wanted(record: Record, about: Any, reached: set[Any]) -> list[bool] | None:
+    """Which edges of a record want a gradient; None where all do, or where that saves no work."""
+    if len(record.edges) == 1 and (about is None or not about.post_hooks):
+        return None
+    wanted = [onward is None or onward in reached for onward in record.edges]
+    return None if all(wanted) else wanted
+
+
+def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any = None) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
         return hooks.around_nothing(record, about)
@@ -200,3 +199,13 @@ def _leading_to(edges: Iterable[Any], targets: dict[Any, Any]) -> set[Any]:
         if any(onward in targets or onward in needed for onward in record.edges if onward is not None):
             needed.add(record)
     return needed
+
+
+def _chosen_themselves(targets: dict[Any, Any], owed: dict[Any, int]) -> set[Any]:
+    """The records among the targets, with those that their outputs are of: ``backward(inputs=...)`` runs them too."""
+    chosen: set[Any] = set()
+    for edge in targets:
+        while isinstance(edge, Record) and edge in owed:
+            chosen.add(edge)
+            edge = edge.edges[0] if edge.kind is OUTPUT else None
+    return chosen

@@ -48,7 +48,7 @@ def make_record(
     """
     plan = row.plan
     record = Record.of(plan.kind, edges, _settings(row, arrays, settings))
-    record.run = run  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
+    record.run = gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
         positions = range(len(flat)) if row.listed else plan.edges
@@ -86,7 +86,7 @@ def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
     """An input as a record saves it, with its version."""
     if operand is None or isinstance(operand, Tensor):
         return saved.keep(operand)
-    dtype = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
+    dtype = F32 if row.single and cast.itemsize == 2 and cast.kind in "fV" else cast
     return wrap(np.asarray(operand).astype(dtype)[()]), 0  # a number: the hooks of saved tensors do not see it
 
 
@@ -118,25 +118,13 @@ def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
 # -- the way back -----------------------------------------------------------------------------------------------------
 
 
-def run(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
-    """The gradients of a record's inputs, as arrays."""
-    return _run(record, grad, keep, False)
+def gradients(
+    record: Record, grad: Any, keep: bool, lifted: bool = False, wanted: Sequence[bool] | None = None
+) -> Sequence[Any]:
+    """The gradients of a record's inputs, as arrays; ``lifted``: as Tensors, computed by recorded operations.
 
-
-def run_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
-    """The gradients of a record's inputs, as Tensors computed by recorded operations."""
-    return _run(record, grad, keep, True)
-
-
-def run_part(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool]) -> Sequence[Any]:
-    """The gradients of those inputs of a record that are ``wanted``, as arrays or Tensors; None for the others."""
-    return _run(record, grad, keep, lifted, wanted)
-
-
-plans.run, plans.run_lifted, plans.run_part = run, run_lifted, run_part
-
-
-def _run(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Sequence[Any]:
+    wanted  the inputs that want one; where it is not given, all that have an edge do
+    """
     if record.run is freed:
         freed(record, grad, keep)
     row: Row = record.kind.row
@@ -151,7 +139,7 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[b
     edges = record.edges
     arriving = grad if grads is None else grads
     masked = modes.local.masked if modes.unusual else None
-    gradients: list[Any] = [None] * len(edges)
+    outgoing: list[Any] = [None] * len(edges)
     opened: dict[int, Any] = {}  # what a hook unpacks, it unpacks once, however many rules read it
     for targets, reads, on_arrays, rule in row.plan.rules:
         if row.listed:
@@ -159,18 +147,13 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[b
         needs = tuple([edges[target] is not None and (wanted is None or wanted[target]) for target in targets])
         if not any(needs):
             continue
-        values = []
-        for source, slot, cast in reads:
-            if source == "grad":
-                values.append(grad)
-            elif source == "setting":
-                values.append(record.settings[slot])
-            elif source == "grads":
-                values.append(grads)
-            elif source == "needs":
-                values.append(needs)
-            else:
-                values.append(_saved(record, row, source, slot, cast, lifted, opened))
+        arrived = {"grad": grad, "grads": grads, "needs": needs}
+        values = [
+            arrived[source] if source in arrived
+            else record.settings[slot] if source == "setting"
+            else _saved(record, row, source, slot, cast, lifted, opened)
+            for source, slot, cast in reads
+        ]  # fmt: skip
         answer = (rule if lifted else on_arrays)(*values)
         if not row.listed and len(targets) == 1:
             answer = (answer,)
@@ -178,10 +161,18 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[b
             if gradient is not None and needed:
                 if masked is not None:  # before fitting, which sums what broadcasting spread
                     gradient = masked(row, arriving, gradient)
-                gradients[target] = gradient if fit_ is None else _fitted(gradient, fit_, target, conjugate, lifted)
+                outgoing[target] = gradient if fit_ is None else _fitted(gradient, fit_, target, conjugate, lifted)
     if not keep:
         record.release()
-    return gradients
+    return outgoing
+
+
+def gradients_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
+    """The same as Tensors."""
+    return gradients(record, grad, keep, True)
+
+
+plans.gradients, plans.gradients_lifted = gradients, gradients_lifted
 
 
 def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool, opened: dict[int, Any]) -> Any:
@@ -197,7 +188,7 @@ def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted:
     array = tensor._array
     dtype = record.fit.cast if cast and type(record.fit) is Fitting else None
     if dtype is not None and array.dtype is not dtype:
-        if array.ndim or not row.single_numbers or dtype.itemsize > 2:
+        if array.ndim or not row.single or dtype.itemsize > 2:
             array = array.astype(dtype)
     return array
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..ground import errors, modes
 from . import leaf, plan
-from .record import About, Bundle, Record, freed, output_number
+from .record import OUTPUT, About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
 on_leaves = 0  # alive hooks on leaves, and what asks which backward call runs: a quick walk serves neither
@@ -65,11 +65,7 @@ def _hooked(record: Record, grad: Any, keep: bool) -> Any:
     before_mode = modes.local.grad
     try:
         modes.set_grad(False)
-        if isinstance(grad, Bundle):
-            at_outputs(about, grad, False)
-        else:
-            grad = before(record, about, grad, False)
-        return around(record, about, grad, keep, False)
+        return around(record, about, arriving(record, about, grad, False), keep, False)
     finally:
         modes.local.grad = before_mode
         modes.settle()
@@ -92,7 +88,7 @@ def bare(
     if run is _hooked:
         run = about.inner  # type: ignore[union-attr,assignment]
     if modes.unusual and modes.local.masked is not None and run is record.kind.run and record.kind.row is not None:
-        run = plan.run  # what is printed for speed knows nothing of masked gradients
+        run = plan.gradients  # what is printed for speed knows nothing of masked gradients
     outgoing = run(record, grad, keep)
     if about is not None and record.run is freed:
         about.inner = freed
@@ -104,6 +100,15 @@ def _is_worth_a_part(record: Record, grad: Any, lifted: bool) -> bool:
     if record.kind.part is None:
         return False
     return lifted or record.kind.row is None or getattr(grad, "size", _WORTH_A_PART) >= _WORTH_A_PART
+
+
+def arriving(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
+    """What arrives at an edge, once the hooks there have seen it."""
+    if type(grad) is Bundle:
+        at_outputs(about, grad, lifted)
+    elif grad is not None or not isinstance(edge, Record) or edge.kind is not OUTPUT:
+        grad = before(edge, about, grad, lifted)
+    return grad
 
 
 def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ground import modes
 from . import saved
+from .overwritten import stale_error
+from .packed import Packed
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -59,6 +61,23 @@ class Lifted(Tensor):
         self.level.require(self, requires_grad)
         return self
 
+    def retain_grad(self) -> None:
+        """Refused at a level of a transform, as in PyTorch."""
+        raise RuntimeError(
+            "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch "
+            "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+            "jacfwd, hessian) or call retain_grad() outside of a function being transformed instead."
+        )
+
+    def __copy__(self) -> Any:
+        return self.level.memory(self).__copy__()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.level.memory(self).__deepcopy__(memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.level.memory(self).__reduce_ex__(protocol)
+
     def become(self, other: Lifted) -> None:
         """Be what another tensor of the same level is."""
         for kind in type(self).__mro__[: type(self).__mro__.index(Lifted) + 1]:
@@ -66,7 +85,7 @@ class Lifted(Tensor):
                 setattr(self, name, getattr(other, name))
 
 
-class Kept(saved.Packed):
+class Kept(Packed):
     """A result as its own record at a level keeps it: what it stands for; its place is the record, by ``edge``."""
 
     __slots__ = ("level", "value", "version")
@@ -78,7 +97,7 @@ class Kept(saved.Packed):
     def open(self, edge: Any) -> Any:
         now = saved.version_of(self.value)
         if now != self.version:
-            raise RuntimeError(saved.stale_error(self.value._array, edge, now, self.version))
+            raise RuntimeError(stale_error(self.value._array, edge, now, self.version))
         return self.level.track(self.value, edge)
 
 
@@ -89,12 +108,16 @@ write: Callable[[Row, Any, Sequence[Any], Sequence[Any]], Any] = NotImplemented
 strip: Callable[[Any], Any] = NotImplemented
 #: ``beside(tensor, others)``: a tensor at the highest level among others.
 beside: Callable[[Any, Sequence[Any]], Any] = NotImplemented
+#: ``check_captured(name, tensor)``: RuntimeError where a function being differentiated would write what it captured.
+check_captured: Callable[[str, Any], None] = NotImplemented
 #: ``drawn(draw, sizes)``: what ``draw`` makes of sizes, once, or for each example of ``vmap``.
 drawn: Callable[[Callable[[tuple[int, ...]], Any], tuple[int, ...]], Any] = NotImplemented
 #: ``chances(tensor, written=False)``: a tensor of which draws are made, or over which they are written.
 chances: Callable[..., Any] = NotImplemented
 #: A new tensor as the function sees it that is being transformed.
 born: Callable[[Any], Any] = NotImplemented
+#: ``born_like(tensor, source)``: a new tensor at the levels of a lifted one, which can be written into there.
+born_like: Callable[[Any, Any], Any] = NotImplemented
 
 
 def is_lifted(values: Sequence[Any]) -> bool:

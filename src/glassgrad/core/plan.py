@@ -84,7 +84,7 @@ class Plan:
         complete = len(row.defaults) == len(row.settings)
         self.usual = tuple(row.defaults[name] for name in row.settings) if complete else None
         self.everyday_dtypes: tuple[Any, ...] = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
-        if len(self.everyday_dtypes) == 3 and row.check is None and not row.listed:
+        if len(self.everyday_dtypes) == 3 and row.refuses is None and not row.listed:
             self.everyday_dtypes += (B1,)  # truth values, which have no history, need no other care
         if row.serves is not None:  # others are refused by the kernel, which printed calls pass by
             self.everyday_dtypes = tuple(dtype for dtype in self.everyday_dtypes if dtype.char in row.serves[0])
@@ -152,20 +152,19 @@ class Plan:
         for name, where in self.saves.items():
             if name not in row.hidden:
                 shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = where
-        for name, (source, function) in row.derived.items():
+        for name, (source, function) in row.shows.items():
             shown[name] = ("derived", (self.saves[source], function))
         outputs = 1
         if len(row.differentiable) > 1 or (row.view and any("grads" in wanted for _, _, wanted in row.rules)):
             outputs = max(len(row.outputs), 2)
         frees = bool(self.inputs or self.results or "indices" in self.saves)  # indices are tensors, though settings
-        kind = Kind(row.node_name, run, run_lifted, saved=shown, outputs=outputs, frees=frees)
-        kind.row, kind.unfold, kind.part = row, row.unfold, run_part
+        kind = Kind(row.node_name, gradients, gradients_lifted, saved=shown, outputs=outputs, frees=frees)
+        kind.row, kind.unfold, kind.part = row, row.unfold, gradients
         return kind
 
 
-run: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by history.py
-run_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
-run_part: Callable[..., Any] = NotImplemented  # those of some inputs, either way
+gradients: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by history.py
+gradients_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
 
 _bound: dict[int, dict[str, Any]] = {}  # for each file of rules its names, with rows as their kernels
 

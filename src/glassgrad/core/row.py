@@ -165,14 +165,14 @@ class Row:
         self.typed, self.strict = columns.get("typed"), columns.get("strict", False)
         if self.typed not in (None, "promote", "float"):
             raise ValueError(f"row {self.name}: unknown typing {self.typed!r}")
-        self.single_numbers = columns.get("single", False)
+        self.single = columns.get("single", False)
         self.apart = frozenset(columns.get("apart", ()))
         if strange := self.apart.difference(self.inputs):
             raise TypeError(f"row {self.name}: {min(strange)!r}, set apart, is no input of it")
         self.precision = columns.get("precision")
         if self.precision not in (None, "low", "single"):
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
-        self.check, self.stores = columns.get("refuses"), columns.get("stores", False)
+        self.refuses, self.stores = columns.get("refuses"), columns.get("stores", False)
 
         self.view, self.constant = columns.get("view", False), columns.get("constant", False)
         self.out = None if self.view else columns.get("out", "")
@@ -193,7 +193,7 @@ class Row:
         self.composed: Callable[..., Any] | None = None
         self.samples_rules: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {}
         self.holomorphic = columns.get("holomorphic", True)
-        self.hidden, self.derived = columns.get("hidden", ()), columns.get("shows", {})
+        self.hidden, self.shows = columns.get("hidden", ()), columns.get("shows", {})
 
         self.fallback, self.unfold = columns.get("fallback"), columns.get("unfold")
         self.one_value = columns.get("one_value", False)

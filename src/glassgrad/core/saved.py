@@ -1,71 +1,15 @@
-"""Values kept for backward: checked for in-place changes when they are read again, packed by the user's hooks."""
+"""Values kept for backward: checked for in-place changes when they are read again."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
-import numpy as np
-
-from ..ground import dtypes, errors, modes
-from . import anomaly, node, plan
-from .node import pair_of
+from ..ground import modes
+from . import node, plan
+from .overwritten import edge_at, stale
+from .packed import Packed
 from .record import Record, output_of
-from .tensor import LEAF, Tensor, edge_of, wrap
-
-
-class Packed:
-    """A saved tensor as the user's ``saved_tensors_hooks`` packed it."""
-
-    __slots__ = ("payload", "unpack", "edge", "is_result")
-
-    def __init__(self, tensor: Tensor, edge: Any, is_result: bool, pair: tuple[Any, Any]) -> None:
-        pack, self.unpack = pair
-        version = 0 if tensor._counter is None else tensor._counter.version
-        before = modes.local.grad
-        try:
-            modes.set_grad(False)
-            self.payload = pack(tensor)
-        finally:
-            modes.local.grad = before
-            modes.settle()
-        self.edge, self.is_result = edge, is_result
-        if is_result and self.payload is tensor:  # whose history is the record that keeps this: a cycle
-            self.payload = Bare(tensor)
-        if tensor._counter is not None and tensor._counter.version != version:
-            raise RuntimeError(
-                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
-                "issue if you need to perform in-place operations on the input to a pack hook."
-            )
-
-    def open(self, edge: Any) -> Tensor:
-        """The tensor that the user's unpack hook gives, with ``edge`` as its history."""
-        payload = self.payload
-        tensor = self.unpack(lend(payload, edge) if type(payload) is Bare else payload)
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(tensor).__name__}"
-            )
-        return lend(tensor, edge)
-
-
-class Bare:
-    """The data and version of a result that a pack hook gave back as it was."""
-
-    __slots__ = ("_array", "_counter")
-
-    def __init__(self, tensor: Tensor) -> None:
-        self._array, self._counter = tensor._array, tensor._counter
-
-
-def lend(tensor: Any, edge: Any) -> Tensor:
-    """A tensor on the same data whose history is ``edge``: a record, or the leaf that it stands for."""
-    if tensor is edge:
-        return edge
-    out = wrap(tensor._array)
-    out._edge, out._counter = edge, tensor._counter
-    return out
+from .tensor import Tensor, edge_of, wrap
 
 
 def version_of(tensor: Tensor) -> int:
@@ -142,9 +86,9 @@ def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
         record.saved = tuple(entries)
         about = getattr(record, "_about", None)  # what is printed for speed knows nothing of packed values
         if about is not None and about.inner is not None:  # hooks stand before it
-            about.inner = plan.run
+            about.inner = plan.gradients
         else:
-            record.run = plan.run
+            record.run = plan.gradients
 
 
 node.read_saved, node.pack_saved = shown, pack
@@ -174,66 +118,9 @@ def _result_edge(record: Record, slot: int) -> Any:
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:
     """The tensor of an input whose bare array was kept: its history is the edge of that input."""
-    edge = _edge_at(record, slot)
+    edge = edge_at(record, slot)
     if edge.counter is not None and edge.counter.version:
         stale(record, slot)
     out = wrap(array)
     out._edge, out._counter = edge, edge.counter
     return out
-
-
-def _edge_at(record: Record, slot: int) -> Any:
-    """The edge of the input saved at ``slot``."""
-    row_plan = record.kind.row.plan
-    position = next(position for at, position, _ in row_plan.inputs if at == slot)
-    return record.edges[row_plan.edges.index(position)]
-
-
-def stale(record: Record, slot: int) -> NoReturn:
-    """Raise PyTorch's error for a saved tensor that was changed in place."""
-    row_plan = record.kind.row.plan
-    is_input = any(at == slot for at, _, _ in row_plan.inputs)
-    value, then = record.saved[2 * slot], record.saved[2 * slot + 1]
-    if type(value) is tuple:  # of a row over a list of tensors
-        pairs = zip(value, then, strict=True)
-        value, then = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
-    if is_input and not isinstance(value, Tensor):
-        edge = _edge_at(record, slot)
-        data, now = value, edge.counter.version
-        writer = edge.counter.writer
-        if writer is not None and writer() is not None:  # PyTorch names who wrote last
-            edge = writer()
-    elif is_input:
-        edge, data, now = edge_of(value), value._array, value._counter.version
-        if value._edge is LEAF:
-            edge = None
-    else:
-        edge, data, now = record, value, record.counter.version
-    if modes.local.anomaly:
-        anomaly.explain(record)
-    raise RuntimeError(stale_error(data, edge, now, max(then, 0)))
-
-
-def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
-    """PyTorch's sentence for a saved array, whose history is ``edge``, that was changed in place."""
-    owner = ""
-    if isinstance(edge, Record):
-        producer, number = pair_of(edge)
-        name = type(producer).__name__
-        owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
-    return errors.STALE.format(
-        type=type_name(data),
-        sizes=list(np.shape(data)),
-        owner=owner,
-        now=now,
-        then=then,
-        hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
-    )
-
-
-def type_name(data: Any) -> str:
-    """The legacy name of a tensor type, such as ``torch.FloatTensor``."""
-    name = dtypes.of(data.dtype).scalar_name
-    if name == "BFloat16" or name.startswith("Complex"):
-        return f"CPU{name}Type"
-    return f"torch.{name}Tensor"

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import dtypes, errors
-from ..ground import format as formatting
+from ..ground import dtypes, errors, modes
 from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.listening import audible
@@ -288,6 +287,8 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not carries_gradients(value._array.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
+        if modes.transforming and hasattr(value, "level"):
+            raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
         self._array = value._array
         if self._counter is None:
@@ -338,6 +339,8 @@ class Tensor:
         return self
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from ..ground import format as formatting  # not every program prints
+
         try:
             edge = edge_of(self)
             node = type(node_of(edge)).__name__ if isinstance(edge, Record) else None

@@ -36,11 +36,7 @@ def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
 
 def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
     """Raise PyTorch's error where the operands do not broadcast to the shape of ``target``."""
-    try:
-        shape = np.broadcast_shapes(*(a.shape for a in arrays if a is not None))
-    except ValueError as error:
-        call.shape_error(row, arrays, error)
-    check_fits(target, shape)
+    check_fits(target, call.check_broadcast(row, arrays))
 
 
 def memory(target: Any) -> Any:
@@ -84,8 +80,8 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         check_overlap(target)
     for name, other in zip(row.inputs[1:], others, strict=False):
         if isinstance(other, Tensor):
-            if name in row.disjoint or not row.out:
-                check_overlap_with(target, other, name in row.disjoint)
+            if not row.out and name not in row.disjoint:
+                check_overlap_with(target, other)
             if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     agreed = call.everyday_arrays(row.plan, flat)
@@ -98,6 +94,9 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     arrays, cast, _ = agreed
     result = call.compute(row, arrays, settings)
     check_fits(target, result.shape)
+    for name, other in zip(row.inputs[1:], others, strict=False):
+        if name in row.disjoint and isinstance(other, Tensor):
+            check_overlap_with(target, other, True)
     record = None
     if edges:
         before = (_old_value(row, edges, target), *flat[1:])
@@ -169,11 +168,19 @@ def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> No
             raise RuntimeError(errors.LEAF_INPLACE)
         if type(edge) is View:
             views.check_writable(target, edge, recorded)
+    if target._array.dtype.kind == "c" and is_conjugate(target):
+        raise RuntimeError(errors.CONJUGATE)
     if target._inference and not modes.local.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
             "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
+
+
+def is_conjugate(tensor: Tensor) -> bool:
+    """Whether a tensor came from ``conj``, or is a view of one that did: numbers of its own, which PyTorch has not."""
+    base = tensor._edge.base if type(tensor._edge) is View else tensor
+    return getattr(base, "_conjugate", None) is not None
 
 
 def check_overlap(target: Tensor) -> None:
@@ -192,12 +199,12 @@ def is_doubled(data: Any) -> bool:
 def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
     """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
     if target is other:
-        if disjoint and target._array.size:
+        if disjoint:
             raise RuntimeError(errors.PARTIAL_OVERLAP)
         return
-    if target._counter is None or target._counter is not other._counter:
-        return
     a, b = target._array, other._array
+    if (target._counter is None or target._counter is not other._counter) and not np.may_share_memory(a, b):
+        return
     if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
         return
     start, first = a.ctypes.data, b.ctypes.data
@@ -271,6 +278,8 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
             _check_out(row, target, source)
         _check_memory(row, flat, target)
         if not checks_kinds_first:
+            if isinstance(row, Row) and call.is_elementwise(row) and any(operand is target for operand in flat):
+                check_fits(target, source._array.shape)
             _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
@@ -285,9 +294,11 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
 def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None:
     """Raise PyTorch's error where ``out`` lies on itself, or on an input that it must not lie on."""
     check_overlap(out)
-    names = row.inputs if len(row.inputs) == len(flat) else ("",) * len(flat)
+    names = row.inputs if len(row.inputs) == len(flat) else (row.inputs[:1] or ("",)) * len(flat)
     for name, operand in zip(names, flat, strict=True):
         if isinstance(operand, Tensor) and (name in row.disjoint or row.aligned or row.inplace or not row.out):
+            if len(row.inputs) != len(flat) and not operand._array.size:
+                continue  # of what is joined, PyTorch leaves out what is empty
             check_overlap_with(out, operand, name in row.disjoint)
 
 

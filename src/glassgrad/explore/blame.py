@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from .model import Stats
 
@@ -117,11 +118,19 @@ def backward_reason(op: str, saved: Mapping[str, Stats], came: Stats | None) -> 
     return NONE
 
 
-def certain(op: str, saved: Mapping[str, Stats]) -> Reason:
+def certain(op: str, saved: Mapping[str, Stats], exponent: Any = None) -> Reason:
     """The reason why a node's result cannot have been finite, from the finite values it saved."""
     op, own, other = plain(op), saved.get("self"), saved.get("other")
-    if op in ("log", "log2", "log10") and own is not None and own.finite and (own.zero or (own.low or 0) < 0):
-        return forward_reason(op, [own], None if (own.low or 0) < 0 else Stats(1, inf=1))
+    if own is not None and own.finite and own.low is not None and own.high is not None:
+        if op in ("log", "log2", "log10") and (own.zero or own.low < 0):
+            return forward_reason(op, [own], None if own.low < 0 else Stats(1, inf=1))
+        if op == "pow" and isinstance(exponent, (int, float)):
+            if own.low < 0 and exponent != int(exponent):
+                return forward_reason(op, [own], None)
+            if own.zero and exponent < 0:
+                return forward_reason(op, [own], Stats(1, inf=1))
+        if op in ("acos", "asin") and (own.low < -1 or own.high > 1) or op == "log1p" and own.low <= -1:
+            return forward_reason(op, [own], None)
     if op == "div" and own is not None and other is not None and other.finite and other.zero:
         return forward_reason(op, [own, other], None)
     return NONE

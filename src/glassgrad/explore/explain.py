@@ -12,7 +12,7 @@ from typing import Any
 from .labels import Labels, Names, family_of
 from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque
-from .read import as_loss
+from .read import as_loss, level_of
 from .walk import SINK, op_name, walk
 
 __all__ = ["Reading", "explain"]
@@ -65,12 +65,12 @@ def explain(y: Any, *, names: Names = None, params: Names = None, limit: int = 4
     ``limit`` operations are read.  Nothing in the graph changes.  TypeError for anything but a tensor.
     """
     variables = callers_variables()
-    y = as_loss(y, "explain")
+    standing, y = _standing(y), as_loss(y, "explain")
     walked = walk([y])
     labels = Labels(walked, [*caller_names(names, params, "explain"), *variables])
     name = labels.name_of(y, "the result")
     if y.grad_fn is None:
-        return Reading((_no_graph(y, name),))
+        return Reading((*standing, _no_graph(y, name)))
     texts = _expressions(walked.nodes[::-1], labels)
     users: dict[Any, list[Any]] = defaultdict(list)
     for node in labels.operations:
@@ -84,6 +84,7 @@ def explain(y: Any, *, names: Names = None, params: Names = None, limit: int = 4
     read = [_leaf(leaf, labels, texts, users[leaf]) for leaf in leaves[:limit]]
     return Reading(
         (
+            *standing,
             ("How to read this graph", _legend(name, labels, leaves, sum(map(len, users.values())))),
             ("The leaves", _capped(read, len(leaves))),
             ("The operations, in the order they were done", done),
@@ -135,6 +136,15 @@ def _operand(node: Any, slot: int, texts: Texts, labels: Labels) -> tuple[str, i
 
 def _snake(family: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", family).lower()
+
+
+def _standing(y: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What a tensor is to the transforms of torch.func and the blocks of forward mode that it belongs to."""
+    sentences = []
+    while (level := level_of(y)) is not None:
+        sentences.append(f"Level {level.number}, {level.says(y)}.")
+        y = y.value
+    return (("What transforms make of it", tuple(sentences)),) if sentences else ()
 
 
 def _no_graph(y: Any, name: str) -> tuple[str, tuple[str, ...]]:

@@ -100,7 +100,7 @@ def memory_key(tensor: Any) -> tuple[Any, ...]:
         return id(tensor._array), (), str(tensor.dtype)
     try:
         return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
-    except RuntimeError:  # a tensor without memory of its own, as inside of a transform
+    except (RuntimeError, AttributeError):  # a tensor without memory of its own: inside of a transform, or sparse
         return id(tensor), (), ""
 
 

@@ -45,7 +45,7 @@ def count(array: Any) -> Stats:
     zero = size - int(np.count_nonzero(array))
     if array.dtype.kind not in "fc":
         flat = array.astype(np.float64)
-        return Stats(size, 0, 0, zero, float(flat.min()), float(flat.max()), float(flat.mean()), _norm(flat))
+        return Stats(size, 0, 0, zero, float(flat.min()), float(flat.max()), float(flat.mean()), norm_of(flat))
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     nan = inf = 0
@@ -58,20 +58,21 @@ def count(array: Any) -> Stats:
     if not finite.size:
         return Stats(size, nan, inf, zero)
     if array.dtype.kind == "c":
-        return Stats(size, nan, inf, zero, None, None, None, _norm(finite))
+        return Stats(size, nan, inf, zero, None, None, None, norm_of(finite))
     return Stats(
         size, nan, inf, zero, float(finite.min()), float(finite.max()), float(finite.mean(dtype=np.float64)),
-        _norm(finite),
+        norm_of(finite),
     )  # fmt: skip
 
 
-def _norm(array: Any) -> float:
-    """The Euclidean norm: large and small numbers do not overflow on the way."""
+def norm_of(array: Any) -> float:
+    """The Euclidean norm of an array: large and small numbers do not overflow on the way."""
     flat = np.abs(array.reshape(-1))
-    norm = float(np.linalg.norm(flat))
+    with np.errstate(over="ignore"):
+        norm = float(np.linalg.norm(flat))
     if np.isfinite(norm) and norm > 1e-15:
         return norm
-    largest = float(flat.max())
+    largest = float(flat.max(initial=0))
     return largest * float(np.linalg.norm(flat.astype(np.float64) / largest)) if largest else 0.0
 
 

@@ -39,13 +39,15 @@ def caller_names(names: Any, params: Any, caller: str) -> list[tuple[str, Any]]:
 
 
 def callers_variables() -> list[tuple[str, Any]]:
-    """The tensors among the variables of the innermost user's function that is asking, in the order of the names."""
+    """The tensors among the variables of the user's function that is asking: its own, then the globals it reads."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_users(frame.f_code):
         frame = frame.f_back
     if frame is None:
         return []
-    variables = [(n, v) for n, v in frame.f_locals.items() if n.isidentifier() and not n.startswith("_")][:MOST]
+    read = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}
+    visible = {**frame.f_locals, **{name: value for name, value in read.items() if name not in frame.f_locals}}
+    variables = [(n, v) for n, v in visible.items() if n.isidentifier() and not n.startswith("_")][:MOST]
     return [(n, behind(v)) for n, v in variables if is_tensor(v)] + list(_inside(variables))
 
 

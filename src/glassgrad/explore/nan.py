@@ -186,7 +186,7 @@ def _from_outside(record: Any, call: Any, at: int, info: Any, known: Names, grap
     tensor = record.calls[at].ref() if record.calls[at].ref is not None else None
     advice = "look at the data: isnan().any() before it is used"
     if tensor is not None and tensor.requires_grad:
-        advice = "an earlier step spoiled it: ask trace_nan in the step before, or clip the gradients"
+        advice = SPOILED
     return TraceNan(verdict, "input", call.name, call.loc, scope, graph, tuple(lines), advice, name=name)
 
 
@@ -217,6 +217,8 @@ def _word(stats: Any) -> str:
     return "NaN" if stats.nan else "infinity"
 
 
+#: What to do about a leaf that is not finite.
+SPOILED = "it was initialized so, or a step made it so: ask trace_nan in the step before, or clip the gradients"
 #: Saved values that an operation made itself; the others it was given.
 OWN = ("result", "output", "logsumexp", "mask")
 
@@ -249,7 +251,7 @@ def _kept(graph: Graph, walked: Walk, known: Names) -> TraceNan | None:
             words, advice = forward_reason(maker.op, inputs, stats)
             lines += [f"The reason: {words}."] if words else []
             return TraceNan(verdict, "forward", maker.op, maker.loc, "", graph, tuple(lines), advice)
-        words, advice = certain(node.op, saved)
+        words, advice = certain(node.op, saved, getattr(handle, "_saved_exponent", None))
         if words:
             lines = [f"It stands {where(node.loc)}."] if node.loc else []
             verdict = f"{node.op} gave NaN or infinity in the forward pass: {words}."
@@ -265,5 +267,5 @@ def _from_kept(graph: Graph, node: Node, name: str, stats: Any, leaf: bool) -> T
     lines = [f"{node.op} is the first to use it" + (f", {where(node.loc)}." if node.loc else ".")]
     advice = "look at the data: isnan().any() before it is used"
     if leaf:
-        advice = "an earlier step spoiled it: ask trace_nan in the step before, or clip the gradients"
+        advice = SPOILED
     return TraceNan(verdict, "input", node.op, node.loc, "", graph, tuple(lines), advice, name=name)

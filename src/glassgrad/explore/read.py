@@ -231,3 +231,9 @@ def setting(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and value > 2**63:
         value -= 2**64
     return str(value)
+
+
+def level_of(tensor: Any) -> Any:
+    """The level of a transform of glassgrad's that is at work and that a tensor belongs to; None without one."""
+    level = getattr(tensor, "level", None) if type(tensor).__module__.startswith("glassgrad.func.") else None
+    return level if level is not None and level.is_alive else None

@@ -15,7 +15,7 @@ from .model import Cut
 from .naming import Names, caller_names, callers_variables
 from .observe import on_the_side
 from .opaque import in_words, is_opaque, is_users_function, opaque_nodes, remedy, tensors_held
-from .read import as_losses, as_tensors, is_tensor, slots_of, unpack
+from .read import as_losses, as_tensors, is_tensor, level_of, slots_of, unpack
 from .source import is_users, location
 from .survey import _how, _survey, parameters_of
 from .walk import SINK, op_name, sequence, walk
@@ -119,12 +119,12 @@ def _of_loss(loss: Any, record: Any) -> Why:
     gone = taken_out(record, back.index) if back is not None else []
     if back is not None and gone:
         lines = (f"It was made {where(back.loc)} of an array or a number, and these left the graph before:",)
-        return Why("cut", verdict, (*lines, *_cut_lines(gone)), REMEDIES["numpy"], False, tuple(gone))
+        return Why("cut", verdict, (*lines, *_cut_lines(gone)), _remedy([*gone], record), False, tuple(gone))
     strange = [c.index for c in sources if not c.name and c.ref is not None]
     gone = [] if back is not None or not strange else taken_out(record, max(strange), ("numpy",))
     if gone:
         lines = ("Nothing on the way was seen to be cut, but this left the graph before, and perhaps came back:",)
-        return Why("cut", verdict, (*lines, *_cut_lines(gone)), REMEDIES["numpy"], False, tuple(gone))
+        return Why("cut", verdict, (*lines, *_cut_lines(gone)), _remedy([*gone], record), False, tuple(gone))
     place = transformed(record)
     if place is not None:
         lines = (f"A function transform {where(place)} gives plain values, without a history outside of it.",)
@@ -153,9 +153,9 @@ def taken_out(record: Any, before: int, names: Container[str] = READS, of: set[i
 
 def in_transform(tensor: Any) -> bool:
     """Whether a tensor stands for another one inside of a transform of torch.func."""
-    level = getattr(tensor, "level", None) if type(tensor).__module__.startswith("glassgrad.func.") else None
+    level = level_of(tensor)
     if level is not None:
-        return bool(level.is_alive and level.has_function)
+        return bool(level.has_function)
     functorch = getattr(getattr(sys.modules.get("torch"), "_C", None), "_functorch", None)
     if functorch is None or not type(tensor).__module__.startswith("torch"):
         return False
@@ -375,6 +375,8 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
     reached = [node.variable for node in walked.nodes if op_name(node) == SINK] if walked is not None else []
     others = [known.of(leaf, f"a leaf of shape {list(leaf.shape)}") for leaf in reached]
     tail = f"The loss leads back to {listed(others)}." if others else "The loss leads back to no leaf."
+    if loss.grad_fn is None and loss.requires_grad:
+        tail = "The loss is a leaf itself: torch.tensor(), .data and detach().requires_grad_() make such a tensor anew."
     start, end = (record.producer(param), record.producer(loss)) if record is not None else (None, None)
     if end is None and (user := _constant_of(param, walked)) is not None:
         return _frozen_then(name, f"by {user}", others)
@@ -417,7 +419,8 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
     cuts = taken_out(record, end.index, of={start.index, *users})
     if cuts:
         lines.append("What came of it was taken out of the graph, and perhaps came back as a number or an array:")
-        return Why("cut", verdict, (*lines, *_cut_lines(cuts)), REMEDIES["numpy"], False, tuple(cuts), tuple(others))
+        advice = _remedy([*cuts], record)
+        return Why("cut", verdict, (*lines, *_cut_lines(cuts)), advice, False, tuple(cuts), tuple(others))
     apart = [record.calls[at] for at in users if record.calls[at].how is not None]
     if apart:
         cuts = [_cut(i, call) for i, call in enumerate(apart)]

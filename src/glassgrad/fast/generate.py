@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import call, saved
+from ..core import call, overwritten
 from ..core.fit import fit
 from ..core.plan import B1, F32, F64, I64
 from ..core.record import Record, freed, output_of, tick
@@ -32,7 +32,7 @@ NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
     modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, output_of=output_of,
     call=call.call, watched=call.watched, call_operator=call.call_operator, watched_operator=call.watched_operator,
-    stale=saved.stale, fitted=fit, shape_error=call.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
+    stale=overwritten.stale, fitted=fit, shape_error=call.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
     REQUIRED=call.REQUIRED, arguments_by_name=call.arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip

@@ -184,7 +184,10 @@ def _laid_out(row: Row) -> list[str]:
 
 
 def _at_defaults(row: Row) -> str:
-    return " and ".join(f"{setting} == {row.defaults[setting]!r}" for setting in row.settings)
+    """Whether settings are at their defaults; True is no 1, which the kernel may have to refuse."""
+    asks = {setting: "is" if type(row.defaults[setting]) is int else "==" for setting in row.settings}
+    values = {setting: f"{row.name}_default_{setting}" for setting in row.settings}
+    return " and ".join(f"{setting} {asks[setting]} {values[setting]}" for setting in row.settings)
 
 
 def _large(row: Row) -> list[str]:

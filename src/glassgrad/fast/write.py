@@ -54,7 +54,7 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
     try:
         if data.size < LARGE or row.ufunc is None or not _written_over(row, row.ufunc, data, arrays, settings):
             result = row.kernel(*arrays, *settings)
-            if result.dtype is not dtype or result.shape != data.shape:
+            if (result.dtype is not dtype and not row.truth) or result.shape != data.shape:
                 return False
             data[...] = result
     except ValueError:
@@ -68,7 +68,7 @@ def _written_over(
 ) -> bool:
     """Let a row's ufunc write over its first operand; ValueError, and nothing written, for other shapes."""
     if data.dtype is I64 or any(
-        value != row.defaults[name] for name, value in zip(row.settings, settings, strict=False)
+        value is not row.defaults[name] for name, value in zip(row.settings, settings, strict=False)
     ):
         return False
     if compiled.least <= data.size >= compiled.CURVED and all(_is_like(data, array) for array in arrays):

@@ -40,7 +40,9 @@ from .levels import Level, call_row, like, several
 class Batched(Lifted):
     """A tensor at a level of ``vmap``: one example, for all, which lie along the first dimension of ``value``."""
 
-    __slots__ = ()
+    __slots__ = ("along",)
+
+    along: int  #: where the examples lay in the argument that this is, which prints so; 0 for all others
 
     @property  # type: ignore[override]
     def _array(self) -> Any:
@@ -59,6 +61,10 @@ class Batched(Lifted):
     def data(self) -> Any:
         raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
+    @data.setter
+    def data(self, data: Any) -> None:
+        raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
+
     @property  # type: ignore[override]
     def _edge(self) -> Any:  # what is computed from it must be computed by rows
         return LEAF
@@ -72,23 +78,25 @@ class Batched(Lifted):
         return self.value.grad_fn
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return levels.shown("BatchedTensor", f"lvl={self.level.number}, bdim=0", self.value)
+        value = self.value.movedim(0, self.along) if self.along else self.value
+        return levels.shown("BatchedTensor", self.level.number, value, f", bdim={self.along}")
 
 
 class Batch(Level):
     """One call of ``vmap`` over ``size`` examples."""
 
     sees_through = False  # fused rows have batching rules
+    implementation = "BatchedTensorImpl"
 
     def __init__(self, size: int, randomness: str = "error") -> None:
         super().__init__()
         self.size, self.randomness = size, randomness
         self.is_looping = False  # whether a function is called example by example: each call draws for one
 
-    def batch(self, value: Any) -> Batched:
+    def batch(self, value: Any, along: int = 0) -> Batched:
         """A tensor at this level whose examples lie along the first dimension of ``value``."""
         tensor = new(Batched)
-        tensor.value, tensor.level = value, self
+        tensor.value, tensor.level, tensor.along = value, self, along
         return tensor
 
     def check_randomness(self) -> None:
@@ -111,13 +119,23 @@ class Batch(Level):
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.batch(value)
 
+    def says(self, tensor: Any) -> str:
+        sizes = list(tensor._array.shape)
+        return f"vmap: it stands for a batch of {self.size}, each of sizes {sizes}; the graph is that of all together"
+
+    def refused_out(self, name: str) -> Exception:
+        return RuntimeError(
+            f"Batching rule not implemented for aten::{name}.out; the fallback path doesn't work on out= or view ops."
+        )
+
     def writable(self, tensor: Any) -> Any:
         return self.batch(TABLE["compact"].caller(all_alike(tensor, self.size)))
 
     def ended(self, tensor: Any) -> Any:
         raise RuntimeError(
-            "a tensor of a vmap that has ended is used: return it from the function that vmap calls, instead of "
-            "keeping it"
+            "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+            "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in "
+            "`gen_vmap_plumbing` Please file an issue if it looks like the latter"
         )
 
     def has(self, operand: Any) -> bool:
@@ -152,13 +170,7 @@ class Batch(Level):
 
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not self.has(target):
-            raise RuntimeError(
-                f"vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in "
-                f"extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
-                f"`self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of "
-                f"inplace arithmetic ({row.name}_). If said operator is being called inside the PyTorch framework, "
-                "please file a bug report instead."
-            )
+            raise RuntimeError(_unwritable(row, self.number))
         old = target
         if row.plan.rules and any(position == 0 for _, position, _ in row.plan.inputs):
             if derives(target.value, *others):
@@ -212,6 +224,22 @@ def _shares_memory(part: Any, example: Sequence[Any]) -> bool:
     return counter is not None and any(isinstance(t, Tensor) and t._counter is counter for t in example)
 
 
+def _unwritable(row: Row, number: int) -> str:
+    """PyTorch's refusal to write a batch into what is none: it names the operation in one of three ways."""
+    name = levels.written_name(row)
+    what, where = f"aten::{name}_", f"at level {number}"
+    if name in ("add", "sub", "mul", "div", "copy", "masked_fill"):
+        what, where = "inplace arithmetic", "in a vmap"
+    elif name in ("fill", "index_put", "index_add", "index_fill"):
+        what, where = f"{name}_", "in a vmap"
+    return (
+        f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
+        "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
+        f"{where}. Please try to use out-of-place operators instead of {what}. If said operator is being called inside "
+        "the PyTorch framework, please file a bug report instead."
+    )
+
+
 _RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
     "randomness flags on vmap or perform the randomness operation out of vmap"
@@ -223,7 +251,7 @@ _UNBATCHED = (
     "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. "
     "If this is necessary for your usage, please file an issue with functorch."
 )
-_ITEM = (
+ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
     "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
     "internals, please file a bug report."
@@ -240,8 +268,8 @@ _DIFFERENT_SIZES = (
 )
 #: What is never called example by example: results would differ in size, or be no tensors, or lose what was written.
 _REFUSED = {
-    **{name: _ITEM for name in ("item", "__float__", "__int__", "__complex__", "__index__")},
-    **{name: _STORAGE for name in ("tolist", "numpy", "__array__")},
+    **{name: ITEM for name in ("item", "as_float", "as_int", "as_complex", "as_index", "formatted", "arange")},
+    **{name: _STORAGE for name in ("tolist", "numpy", "__array__", "data_ptr")},
     **{name: _DIFFERENT_SIZES.format(name) for name in ("nonzero", "unique_consecutive")},
     **{
         name: f"vmap: {name} changes the size of a tensor's memory, which a batch shares among its examples"

@@ -15,6 +15,7 @@ from .batching import Batch
 from .levels import entered
 from .tangents import Forward, zeros_of
 from .tracking import Reverse, edge_at
+from .transforms import check_sizes
 from .vmap import VmapInfo, spread
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -42,6 +43,11 @@ def _raised(outputs: Any, raise_: Any) -> Any:
     return raised if isinstance(outputs, tuple) else raised[0]
 
 
+def _written(level: Any, args: tuple[Any, ...], out: Any) -> Any:
+    """The argument at a level that an output is the value of, as it is where ``forward`` wrote into it; or None."""
+    return next((arg for arg in args if isinstance(arg, Lifted) and arg.level is level and arg.value is out), None)
+
+
 def _set_up(cls: Any, ctx: Any, args: tuple[Any, ...], outputs: Any) -> None:
     """Have the user's ``setup_context`` fill a context."""
     before = modes.local.grad
@@ -60,7 +66,12 @@ def _set_up(cls: Any, ctx: Any, args: tuple[Any, ...], outputs: Any) -> None:
 def _tracked(cls: Any, level: Reverse, args: tuple[Any, ...]) -> Any:
     with level.outside():
         lowered = cls.apply(*[level.lower(arg) for arg in args])
-    outputs = _raised(lowered, level.track)
+
+    def raised(out: Any) -> Any:
+        written = _written(level, args, out)
+        return level.track(out) if written is None else written
+
+    outputs = _raised(lowered, raised)
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     edges = tuple(edge_at(level, tensor) for tensor in tensors)
     if not modes.local.grad or all(edge is None for edge in edges):
@@ -97,13 +108,29 @@ def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
     outs = levels.several(outputs)
     if len(moved) != len(outs):
         raise RuntimeError(
-            f"{cls.__name__}.jvp returned {len(moved)} tangents for {len(outs)} outputs: one for each is expected"
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got "
+            f"{len(moved)})"
         )
-    raised = tuple(
-        level.dual(out, tangent if carries_gradients(out._array.dtype) else None) if isinstance(out, Tensor) else out
-        for out, tangent in zip(outs, moved, strict=True)
-    )
+    raised = tuple(_dual(level, args, out, tangent, number) for number, (out, tangent) in
+                   enumerate(zip(outs, moved, strict=True)))  # fmt: skip
     return raised if isinstance(outputs, tuple) else raised[0]
+
+
+def _dual(level: Forward, args: tuple[Any, ...], out: Any, tangent: Any, number: int) -> Any:
+    """An output with the tangent that the user's ``jvp`` gives for it: the argument itself, where that was written."""
+    if tangent is not None and not isinstance(tangent, Tensor):
+        raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {number}.")
+    if not isinstance(out, Tensor):
+        return out
+    if not carries_gradients(out._array.dtype):
+        tangent = None
+    if tangent is not None:
+        check_sizes(out, tangent)
+    written = _written(level, args, out)
+    if written is None:
+        return level.dual(out, tangent)
+    written.tangent = tangent
+    return written
 
 
 # -- vmap --------------------------------------------------------------------------------------------------------------
@@ -129,16 +156,19 @@ def _batched(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
     values = tree_map(level.lower, args)
     answer = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
     if not (isinstance(answer, tuple) and len(answer) == 2):
+        got = f"{len(answer)} returns" if isinstance(answer, tuple) else f"a {type(answer)}"
         raise RuntimeError(
-            f"Expected the vmap staticmethod of {cls.__name__} to return a tuple of two: (output, out_dims)"
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
+            f"compatible with the output. Got {got} instead"
         )
     outputs, out_dims = answer
     outs, out_shape = tree_flatten(outputs)
     dims = spread(out_dims, out_shape)
     if dims is None:
         raise RuntimeError(
-            f"The vmap staticmethod of {cls.__name__} returned an incompatible (output, out_dims) tuple: out_dims "
-            f"{out_dims} do not fit the structure of the output, {out_shape}"
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
+            f"{tree_flatten(out_dims)[1]} but output has structure {out_shape}. {_MORE}"
         )
     raised = [
         out if dim is None else level.batch(out if dim == 0 else out.movedim(dim, 0))
@@ -157,6 +187,8 @@ def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
         return tuple(inner.batch(t) if flag and t is not None else t for t, flag in zip(tensors, flags, strict=True))
 
     class Vmapped(Function):
+        generate_vmap_rule = True  # for a vmap around this one
+
         @staticmethod
         def forward(*values: Any) -> Any:
             with entered(Batch(size, randomness)) as inner:

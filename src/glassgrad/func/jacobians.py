@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.row import TABLE
+from ..core.tensor import wrap
 from ..ops.pytree import tree_flatten, tree_map, tree_unflatten
 from . import arguments
 from .transforms import Argnums, pullback, pushforward
@@ -36,13 +39,11 @@ def jacrev(
         _refuse_complex("jacrev", output, "outputs")
         outs, out_shape = tree_flatten(output)
         sizes = [math.prod(out._array.shape) for out in outs]
-        blocks = []
-        for seeds, length in _basis(outs, sizes, chunk_size):
-            pulled = vmap(lambda *seeds: vjp_fn(tree_unflatten(list(seeds), out_shape)))(*seeds) if length else None
-            blocks.append(pulled)
-        primals = arguments.chosen(args, arguments.numbers(argnums, len(args)))
-        parts, shape = tree_flatten(primals)
-        rows = [tree_flatten(block)[0] for block in blocks]
+        parts, shape = tree_flatten(arguments.chosen(args, arguments.numbers(argnums, len(args))))
+        rows = [[wrap(np.zeros((0, *part._array.shape), part._array.dtype)) for part in parts]]
+        if sum(sizes):
+            pulled = vmap(lambda *seeds: vjp_fn(tree_unflatten(list(seeds), out_shape)))
+            rows = [tree_flatten(pulled(*seeds))[0] for seeds in basis(outs, sizes, chunk_size)]
         by_part = [column[0] if len(column) == 1 else TABLE["cat"].caller(list(column), 0)
                    for column in zip(*rows, strict=True)]  # fmt: skip
         jacobians = []
@@ -74,7 +75,7 @@ def jacfwd(
         primals = arguments.chosen(args, arguments.numbers(argnums, len(args)))
         parts, shape = tree_flatten(primals)
         sizes = [math.prod(part._array.shape) for part in parts]
-        (basis, _), *_ = _basis(parts, sizes, None)
+        directions = next(basis(parts, sizes))
         kept: list[Any] = []
 
         def along(*moves: Any) -> Any:
@@ -82,7 +83,7 @@ def jacfwd(
             _refuse_complex("jacfwd", answer[0], "outputs")
             return (answer[1], answer[2]) if has_aux else answer[1]
 
-        pushed = vmap(along, randomness=randomness)(*basis)
+        pushed = vmap(along, randomness=randomness)(*directions)
         if has_aux:
             pushed, aux = pushed
             kept.append(tree_map(lambda leaf: leaf.select(0, 0), aux))
@@ -110,7 +111,7 @@ def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any
     return jacfwd(jacrev(func, argnums), argnums)
 
 
-def _basis(tensors: list[Any], sizes: list[int], chunk_size: int | None) -> Iterator[tuple[list[Any], int]]:
+def basis(tensors: Sequence[Any], sizes: list[int], chunk_size: int | None = None) -> Iterator[list[Any]]:
     """The unit vectors of the space that ``tensors`` span together, along a first dimension; in chunks."""
     total = sum(sizes)
     step = chunk_size or max(total, 1)
@@ -119,16 +120,15 @@ def _basis(tensors: list[Any], sizes: list[int], chunk_size: int | None) -> Iter
         vectors = []
         start = 0
         for tensor, size in zip(tensors, sizes, strict=True):
-            block = tensor.new_zeros((length, size))
-            block.diagonal(first - start).fill_(1)
-            vectors.append(block.reshape((length, *tensor._array.shape)))
+            block = np.eye(length, size, first - start, tensor._array.dtype)
+            vectors.append(wrap(block.reshape((length, *tensor._array.shape))))
             start += size
-        yield vectors, length
+        yield vectors
 
 
 def _refuse_complex(name: str, tree: Any, what: str) -> None:
-    for leaf in tree_flatten(tree)[0]:
+    for number, leaf in enumerate(tree_flatten(tree)[0]):
         if hasattr(leaf, "is_complex") and leaf.is_complex():
             raise RuntimeError(
-                f"{name}: Expected all {what} to be real but received complex tensor at flattened {what[:-1]} idx: 0"
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {number}"
             )

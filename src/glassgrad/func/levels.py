@@ -7,6 +7,7 @@ the results.  Thus transforms nest in any order, and each knows of itself alone.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ class Level:
 
     sees_through = True  #: whether a fused row is what it stands for here
     has_function = True  #: whether it calls a function, which it alone differentiates, and is no block in a program
+    implementation = "TensorWrapper"  #: what PyTorch calls its tensors where they have no memory
 
     def __init__(self) -> None:
         self.number = 0  # how many levels lie below, and this one: PyTorch's ``lvl``
@@ -76,6 +78,21 @@ class Level:
             "use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside "
             "of a function being transformed instead."
         )
+
+    def says(self, tensor: Any) -> str:
+        """What a tensor of this level is, for whoever reads its graph."""
+        return "grad: the graph is this transform's own"
+
+    def refused_out(self, name: str) -> Exception:
+        """What is raised where a row is to write its result into ``out=``."""
+        return RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+
+    def memory(self, tensor: Any) -> Any:
+        """What those have of a tensor of this level who copy or keep its memory; NotImplementedError: nothing."""
+        raise NotImplementedError(f"Cannot access storage of {self.implementation}")
 
     def again(self, tensor: Any, value: Any) -> Any:
         """A tensor of this level once more, that stands for another ``value`` of the same meaning."""
@@ -189,14 +206,11 @@ def _call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -
     if row.precision is not None and modes.local.autocast is not None:
         tensors = modes.local.autocast.cast(row.precision, tensors)
     flat = [alive(operand) for operand in (tensors[0] if row.listed else tensors)]
-    if out is not None:
-        raise RuntimeError(
-            f"{row.name}(): out= is not taken while a function is transformed (grad, vjp, jvp, vmap): use the result "
-            "of the call"
-        )
     level = highest(flat)
     if level is None:
-        return call_row(row, flat, settings)
+        return call_row(row, flat, settings) if out is None else row.caller(*flat, *settings, out=out)
+    if out is not None:
+        raise level.refused_out(row.name)
     as_form = getattr(row.unfold, "as_form", None)
     if level.sees_through and as_form is not None:  # a fused row's rules are for plain tensors
         return as_form(row, flat, settings)
@@ -218,6 +232,11 @@ def _strip(tensor: Any) -> Any:
     """A tensor on the same memory that takes no part in any derivative."""
     tensor = alive(tensor)
     return tensor.level.strip(tensor, _strip(tensor.value)) if isinstance(tensor, Lifted) else alias(tensor)
+
+
+def written_name(row: Row) -> str:
+    """What PyTorch calls the operation that a row is, without the name of a form of it."""
+    return re.sub("_((with_)?(number|tensor)|written)$", "", row.name)
 
 
 def raised_to(tensor: Any, below: Sequence[Level]) -> Any:
@@ -248,13 +267,33 @@ def born(tensor: Any) -> Any:
     return tensor
 
 
-lifted.call, lifted.write, lifted.strip, lifted.born, lifted.beside = _call, _write, _strip, born, beside
+def levels_in(tensor: Any) -> list[Level]:
+    """The levels that a tensor belongs to, highest first."""
+    found, tensor = [], alive(tensor)
+    while isinstance(tensor, Lifted):
+        found.append(tensor.level)
+        tensor = alive(tensor.value)
+    return found
 
 
-def shown(name: str, what: str, value: Any) -> str:
-    """How a tensor of a level prints, as in PyTorch: its level, and what it stands for."""
+def born_like(tensor: Any, source: Any) -> Any:
+    """A tensor made from nothing at the levels of ``source``, so that tensors of these can be written into it."""
+    below, at = tensor, levels_in(source)
+    while isinstance(below, Lifted):
+        below = below.value
+    for level in _thread.levels:
+        below = level.writable(below) if level in at else level.born(below)
+    return below
+
+
+lifted.call, lifted.write, lifted.strip, lifted.beside = _call, _write, _strip, beside
+lifted.born, lifted.born_like = born, born_like
+
+
+def shown(name: str, level: Any, value: Any, more: str = "") -> str:
+    """How a tensor of a level prints, as in PyTorch: the level's number, and what it stands for."""
     inner = repr(value).replace("\n", "\n    ")
-    return f"{name}({what}, value=\n    {inner}\n)"
+    return f"{name}(lvl={level}{more}, value=\n    {inner}\n)"
 
 
 def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:

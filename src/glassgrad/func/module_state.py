@@ -100,7 +100,7 @@ def _check_names(module: Any, tensors: dict[str, Tensor]) -> None:
         ("Missing", [name for name in members if name not in tensors]),
     ):
         if names:
-            errors.append(f"{kind} key(s): {', '.join(map(repr, names))}.")
+            errors.append(f"{kind} key(s): {', '.join(map(repr, sorted(names)))}.")
     if errors:
         listed = "\n\t".join(errors)
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t{listed}")

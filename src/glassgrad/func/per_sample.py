@@ -88,7 +88,7 @@ def per_sample_backward(
     """
     scale = _scale(batch_size, reduction)
     for leaf, grads in _walk(loss, batch_size, dim, parameters):
-        gradient = wrap(_formed(grads) * grads.dtype.type(scale))
+        gradient = wrap(_formed(grads, scale))
         before = getattr(leaf, "grad_sample", None)
         leaf.grad_sample = gradient if before is None else before + gradient
 
@@ -121,9 +121,11 @@ class Outer:
     def __init__(self, left: Any, right: Any) -> None:
         self.left, self.right, self.dtype = left, right, left.dtype
 
-    def formed(self) -> Any:
-        """The gradients, of sizes (samples, m, n)."""
-        return np.matmul(self.left.swapaxes(1, 2), self.right)
+    def formed(self, scale: float = 1) -> Any:
+        """The gradients, of sizes (samples, m, n), times ``scale``."""
+        left = (self.left if scale == 1 else self.left * self.dtype.type(scale)).swapaxes(1, 2)
+        # BLAS is asked for each sample, which takes ten times as long where there is one position
+        return left * self.right if self.left.shape[1] == 1 else np.matmul(left, self.right)
 
     def squares(self) -> Any:
         """The squared norm of each: by the vectors' products with each other, where that is less work."""
@@ -442,7 +444,7 @@ class _Walk:
         """One run of a record for some of its edges, without its hooks; the graph stays."""
         if record.kind.row is None or record.run is freed:
             return hooks.bare(record, getattr(record, "_about", None), grad, True, False)  # type: ignore[no-any-return]
-        return history.run_part(record, grad, True, False, wishes)
+        return history.gradients(record, grad, True, False, wishes)
 
 
 _chances = np.random.default_rng(0)
@@ -454,8 +456,10 @@ class _Bundled(NamedTuple):
     states: list[Any]
 
 
-def _formed(grads: Any) -> Any:
-    return grads.formed() if isinstance(grads, Outer) else grads
+def _formed(grads: Any, scale: float = 1) -> Any:
+    if isinstance(grads, Outer):
+        return grads.formed(scale)
+    return grads if scale == 1 else grads * grads.dtype.type(scale)
 
 
 def _arrays(came: Any) -> Any:

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import engine, history, write
+from ..core import engine, history, lifted, write
 from ..core.lifted import Kept, Lifted, derives
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from . import levels
 from .levels import Level, call_row, like, several
-from .tracking import CAPTURED, GradTracking, describe, recording
+from .tracking import GradTracking, Reverse, captured, describe, recording
 
 
 class Dual(Lifted):
@@ -69,7 +69,7 @@ class Dual(Lifted):
         return self.value.register_hook(hook)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return self.level.shown(self) if self.level.is_alive else repr(self.value)  # type: ignore[no-any-return]
+        return self.level.shown(self)  # type: ignore[no-any-return]
 
 
 class Forward(Level):
@@ -83,7 +83,11 @@ class Forward(Level):
 
     def shown(self, dual: Dual) -> str:
         """A dual tensor as it prints."""
-        return levels.shown("GradTrackingTensor", f"lvl={self.number}", dual.value)
+        return levels.shown("GradTrackingTensor", self.number if self.is_alive else -2, dual.value)
+
+    def captured(self, row: Row) -> str:
+        """What is said where a row is to write a tensor of this level into one that is none."""
+        return captured(levels.written_name(row))
 
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.dual(value)
@@ -96,6 +100,15 @@ class Forward(Level):
 
     def again(self, tensor: Any, value: Any) -> Any:
         return self.dual(value, tensor.tangent)
+
+    def says(self, tensor: Any) -> str:
+        tangent = "no tangent" if tensor.tangent is None else f"a tangent of sizes {list(tensor.tangent._array.shape)}"
+        return f"forward mode: it has {tangent}; the graph is that of its value"
+
+    def refused_out(self, name: str) -> Exception:
+        return NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+        )
 
     def tangent(self, operand: Any) -> Any:
         """The tangent of an operand at this level; None for zero."""
@@ -117,7 +130,7 @@ class Forward(Level):
 
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not isinstance(target, Dual) or target.level is not self:
-            raise RuntimeError(CAPTURED.format(name=row.name))
+            raise RuntimeError(self.captured(row))
         old = target
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller
@@ -132,10 +145,20 @@ class Forward(Level):
         if target.tangent is not None:
             if result.tangent is None:
                 write.in_place(TABLE["zero"], target.tangent, (), ())
-            elif levels.level_of(result.tangent) > levels.level_of(target.tangent):
+            elif not set(levels.levels_in(result.tangent)).issubset(levels.levels_in(target.tangent)):
                 target.tangent = TABLE["clone"].caller(result.tangent)  # which no view shares yet
             else:
                 write.in_place(copy, target.tangent, (result.tangent,), ())
+
+
+def _check_captured(name: str, tensor: Any) -> None:
+    level = levels.levels()[-1] if levels.levels() else None
+    if isinstance(level, (Reverse, Forward)) and level.has_function:
+        if levels.level_of(levels.alive(tensor)) < level.number:
+            raise RuntimeError(captured(name))
+
+
+lifted.check_captured = _check_captured
 
 
 def zeros_of(value: Any) -> Any:
@@ -309,7 +332,7 @@ def twice_transposed(
         seeds = {number: level.track(zeros_of(outs[number]), LEAF) for number in numbers}
         bundled = row.plan.kind.outputs > 1
         grad = Bundle([seeds.get(number) for number in range(len(outs))]) if bundled else seeds[numbers[0]]
-        pulled = history.run_lifted(record, grad, True)
+        pulled = history.gradients_lifted(record, grad, True)
         roots = []
         positions = range(len(values)) if row.listed else row.plan.edges
         for position, gradient in zip(positions, pulled, strict=True):

@@ -39,7 +39,7 @@ class Series(Lifted):
         raise RuntimeError("a power series has no history of its own")
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return levels.shown("TaylorTensor", f"lvl={self.level.number}, order={len(self.others)}", self.value)
+        return levels.shown("TaylorTensor", self.level.number, self.value, f", order={len(self.others)}")
 
 
 class Taylor(Level):
@@ -50,6 +50,9 @@ class Taylor(Level):
         tensor = new(Series)
         tensor.value, tensor.level, tensor.others = coefficients[0], self, list(coefficients[1:])
         return tensor
+
+    def says(self, tensor: Any) -> str:
+        return f"jet: it has the coefficients of a power series up to power {len(tensor.others)}"
 
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.series([value])

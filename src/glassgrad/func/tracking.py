@@ -15,11 +15,16 @@ from ..ground import modes
 from . import levels
 from .levels import Level, call_row, like, several
 
-CAPTURED = (
-    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
-    "({name}_) that would mutate a captured Tensor. This is not supported; please rewrite the function being "
-    "transformed to explicitly accept the mutated Tensor(s) as inputs."
-)
+
+def captured(name: str) -> str:
+    """PyTorch's words where an operation is to write into a tensor that the function did not get or make."""
+    form = ".Tensor" if name in ("add", "sub", "mul", "div", "fill", "masked_fill") else ""
+    return (
+        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+        f"(aten::{name}_{form}) that would mutate a captured Tensor. This is not supported; please rewrite the "
+        "function being transformed to explicitly accept the mutated Tensor(s) as inputs."
+    )
+
 
 
 class GradTracking(Lifted):
@@ -45,9 +50,7 @@ class GradTracking(Lifted):
         return place_of(self) is not None
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        if not self.level.is_alive:
-            return repr(self.value)
-        return levels.shown("GradTrackingTensor", f"lvl={self.level.number}", self.value)
+        return levels.shown("GradTrackingTensor", self.level.number if self.level.is_alive else -2, self.value)
 
 
 def place_of(tensor: GradTracking) -> Any:
@@ -157,7 +160,7 @@ class Reverse(Level):
 
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not isinstance(target, GradTracking) or target.level is not self:
-            raise RuntimeError(CAPTURED.format(name=row.name))
+            raise RuntimeError(captured(levels.written_name(row)))
         if place_of(target) is LEAF and modes.local.grad:
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         old = target
@@ -224,7 +227,7 @@ def back_through(row: Row, source: Any, settings: Sequence[Any], number: int, gr
         grads = [None] * count
         grads[number] = grad
         grad = history.Bundle(grads)
-    return history.run_lifted(record, grad, True)[0]
+    return history.gradients_lifted(record, grad, True)[0]
 
 
 def gradients(

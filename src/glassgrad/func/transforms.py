@@ -11,7 +11,7 @@ from typing import Any
 from ..core.row import TABLE
 from ..core.tensor import LEAF, Tensor, carries_gradients
 from ..ground import errors
-from ..ops.pytree import tree_flatten, tree_map, tree_unflatten
+from ..ops.pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from . import arguments
 from .levels import entered
 from .tangents import Forward, zeros_of
@@ -64,7 +64,11 @@ def _grad_and_value(
                 f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {output._array.ndim} dims. "
                 "Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
-        value, aux = lowered(level, output), lowered(level, aux)
+        if output._array.dtype.kind == "c":
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+            )
+        value, aux = lowered(level, output), auxiliary(level, aux, has_aux)
     answers = gradients(level, [output], [_ones(value)], leaves)
     answer = tree_unflatten(_filled(answers, leaves, level), shape)
     return answer, (value, aux) if has_aux else value
@@ -92,14 +96,14 @@ def pullback(func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, h
                     "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
                     f"{out.dtype}"
                 )
-        values, aux = lowered(level, output), lowered(level, aux)
+        values, aux = lowered(level, output), auxiliary(level, aux, has_aux)
 
     def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         seeds, seeds_shape = tree_flatten(cotangents)
         if seeds_shape != out_shape:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
-                f"function. cotangents: {seeds_shape}, primal output: {out_shape}"
+                f"function. cotangents: {treespec_pprint(seeds_shape)}, primal output: {treespec_pprint(out_shape)}"
             )
         for number, (seed, out) in enumerate(zip(seeds, outs, strict=True)):
             if seed._array.shape != out._array.shape:
@@ -156,7 +160,7 @@ def pushforward(
             )
         values = tree_unflatten([level.lower(out) for out in outs], out_shape)
         moved = [level.tangent(out) for out in outs]
-        aux = lowered(level, aux)
+        aux = auxiliary(level, aux, has_aux)
         pushed = [zeros_of(level.lower(out)) if t is None else t for out, t in zip(outs, moved, strict=True)]
     answer = (values, tree_unflatten(pushed, out_shape))
     return (*answer, aux) if has_aux else answer
@@ -165,8 +169,15 @@ def pushforward(
 def check_tangent(primal: Any, tangent: Any) -> None:
     """PyTorch's errors where a tangent cannot be one of ``primal``."""
     for name, tensor in (("primal", primal), ("tangent", tangent)):
+        if not isinstance(tensor, Tensor):
+            raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'is_floating_point'")
         if not carries_gradients(tensor._array.dtype):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {tensor.dtype}")
+    check_sizes(primal, tangent)
+
+
+def check_sizes(primal: Any, tangent: Any) -> None:
+    """PyTorch's error where a tangent has another size than ``primal``."""
     if tangent._array.shape != primal._array.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -249,6 +260,14 @@ def tracked(level: Reverse, tree: Any) -> Any:
 def lowered(level: Any, tree: Any) -> Any:
     """A tree whose tensors are what they stand for below ``level``."""
     return tree_map(lambda leaf: level.lower(leaf) if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def auxiliary(level: Any, tree: Any, has_aux: bool) -> Any:
+    """What a function gives beside its output, below ``level``; RuntimeError where that is not tensors."""
+    for leaf in tree_flatten(tree)[0] if has_aux else ():
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+    return lowered(level, tree)
 
 
 def _ones(value: Any) -> Any:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
+from ..ground.generator import default_generator
 from ..ground.hidden import ValuesHidden
 from ..ops.pytree import SUPPORTED_NODES, tree_flatten, tree_leaves, tree_unflatten
 from .arguments import like, name_of
-from .batching import Batch, all_alike
+from .batching import ITEM, Batch, all_alike
 from .levels import entered
 
 
@@ -53,7 +54,10 @@ def vmap(
         if chunk_size is None or chunk_size >= size:
             return _call(func, size, dims, parts, shape, kwargs, out_dims, randomness, name)
         answers = []
+        state = default_generator.get_state_bytes() if randomness == "same" else None
         for start in range(0, size, chunk_size):
+            if state is not None:
+                default_generator.set_state_bytes(state)
             length = min(chunk_size, size - start)
             some = [
                 part if dim is None else part.narrow(dim, start, length) for part, dim in zip(parts, dims, strict=True)
@@ -77,12 +81,14 @@ def _call(
 ) -> Any:
     with entered(Batch(size, randomness)) as level:
         examples = [
-            part if dim is None else level.batch(part if dim == 0 else part.movedim(dim, 0))
+            part if dim is None else level.batch(part if dim == 0 else part.movedim(dim, 0), dim)
             for part, dim in zip(parts, dims, strict=True)
         ]
         try:
             answer = func(*tree_unflatten(examples, shape), **kwargs)
         except ValuesHidden as refusal:
+            if str(refusal).endswith("(item)"):
+                raise RuntimeError(ITEM) from refusal
             raise RuntimeError(
                 f"vmap({name}, ...): {refusal} are asked for, which differ from example to example. Compute it outside "
                 "of vmap, or with operations that do not look at values"

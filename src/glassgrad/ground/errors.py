@@ -56,6 +56,10 @@ OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
     "Please clone() the tensor before performing the operation."
 )
+CONJUGATE = (
+    "a conjugate is being written in place: in PyTorch that changes the tensor whose conjugate it is, here a conjugate "
+    "has numbers of its own. Write into that tensor, or into conj_physical() or resolve_conj() of it."
+)
 PARTIAL_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."

@@ -170,7 +170,6 @@ def tensor_repr(
     grad_fn_name: str | None = None,
     is_parameter: bool = False,
     name: str = "tensor",
-    tangent: str | None = None,
     tensor_contents: str | None = None,
 ) -> str:
     """The text of a tensor with the numbers of ``array``, exactly as PyTorch prints it.
@@ -180,7 +179,6 @@ def tensor_repr(
     grad_fn_name     the name of the node it came from, as ``grad_fn=<...>``
     is_parameter     whether it is an nn.Parameter
     name             'tensor', or the name of a subclass
-    tangent          the text of its forward-mode tangent
     tensor_contents  what stands in place of the numbers
     """
     array = np.asarray(array)
@@ -205,11 +203,9 @@ def tensor_repr(
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
-    if tangent is not None:
-        suffixes.append(f"tangent={tangent}")
     if tensor_contents is None:
         tensor_contents = "..." if device_name == "meta" else _contents(array, len(prefix))
-    text = _with_suffixes(prefix + tensor_contents, suffixes, len(prefix))
+    text = with_suffixes(prefix + tensor_contents, suffixes, len(prefix))
     if not is_parameter:
         return text
     return f"Parameter containing:\n{text}" if name == "tensor" else f"Parameter({text})"
@@ -247,10 +243,10 @@ def sparse_repr(
     elif requires_grad:
         suffixes.append("requires_grad=True")
     text = "tensor(" + (",\n" + " " * indent).join(lines)
-    return _with_suffixes(text, suffixes, indent, force_newline)
+    return with_suffixes(text, suffixes, indent, force_newline)
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int, force_newline: bool = False) -> str:
+def with_suffixes(text: str, suffixes: list[str], indent: int, force_newline: bool = False) -> str:
     """The text with its suffixes, each on a new line when the present one is full."""
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:

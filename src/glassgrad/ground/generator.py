@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from glassgrad.ground import register
 from glassgrad.ground.device import device as Device
 
 DEFAULT_SEED = 67280421310721
@@ -247,6 +248,9 @@ class Generator:
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
+
+register.hand_in(Generator, "get_state", "random.functions")  # this floor knows no tensors
+register.hand_in(Generator, "set_state", "random.functions")
 
 # --- the generator used where none is named ---------------------------------------------------------------------------
 

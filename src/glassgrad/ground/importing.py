@@ -53,7 +53,13 @@ def load(name: str, package: str | None = None) -> ModuleType:
                 _running[thread] = []
         for half in halves:
             sys.modules.pop(half, None)
-        module = import_module(name, package)
+        try:
+            module = import_module(name, package)
+        except KeyError as error:
+            if error.args != (thread,):
+                raise
+            # Python before 3.12 may drop its note of a lock twice where a signal handler imports as well.
+            module = import_module(name, package)
         for run in (_whole.get(module.__name__), elsewhere):
             if run is not None and run.declared:  # interrupted when its run had ended, or declared by another file
                 publish(run)

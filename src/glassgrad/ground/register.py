@@ -10,6 +10,10 @@ from . import importing
 Kept = TypeVar("Kept")
 load: Callable[[str], None] = NotImplemented  # imports a family; handed in by ops/catalogue.py
 load_all: Callable[[], None] = NotImplemented
+#: ``hand_in(holder, name, family)``: the first call of ``holder.name`` imports the family, which puts a function there.
+hand_in: Callable[[Any, str, str], None] = NotImplemented
+#: ``complete(owner, name)``: a class of sparse tensors gets its methods, whose family comes with the first of them.
+complete: Callable[[type, str], None] = NotImplemented
 
 
 class Register(dict[str, Kept], Generic[Kept]):

@@ -7,8 +7,12 @@ look closer first asks by itself. Either way small arrays, and machines without 
     if self.size >= compiled.least and (result := compiled.softmax.forward(self, dim)) is not None:
         return result
 
-The choice follows from the size alone, never from what ran before: the same program gives the same bits every time.
-``GLASSGRAD_NUMBA=0`` leaves Numba alone, ``GLASSGRAD_NUMBA=all`` takes compiled kernels for arrays of any size.
+A file of kernels takes seconds to compile, and Numba half a second to import. So it is loaded when it has been asked
+for as much work as makes that pay (``earned.py``); NumPy serves until then. What counts are elements, never seconds,
+nor what an earlier run left on disk: the same program changes over at the same call, and gives the same bits always.
+
+``GLASSGRAD_NUMBA=0`` leaves Numba alone, ``GLASSGRAD_NUMBA=now`` waits for nothing, ``GLASSGRAD_NUMBA=all`` takes
+compiled kernels for arrays of any size, from the first call on.
 """
 
 from __future__ import annotations
@@ -18,11 +22,13 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from threading import get_ident
 from typing import Any
 
 from ..ground.importing import load
+from . import earned
 
 LEAST = 4096  # elements: below, the call of NumPy's functions costs no more than that of a compiled one
 NEVER = sys.maxsize
@@ -39,20 +45,22 @@ def _first_choice() -> int:
 
 #: Elements from which on an array is given to compiled kernels.
 least = _first_choice()
+#: Whether a file of kernels is loaded only when it has earned it.
+patient = os.environ.get("GLASSGRAD_NUMBA", "") not in ("now", "all")
 #: The same for functions of one number, which NumPy too computes by vectors: these gain a third, and take a call.
 CURVED = 8 * LEAST if least else 0
 
 
 @contextmanager
 def serving(elements: int) -> Iterator[None]:
-    """A block in which compiled kernels serve arrays from so many elements on; ``NEVER`` for none."""
-    global least
-    before = least
-    least = elements
+    """A block in which compiled kernels serve arrays from so many elements on, at once; ``NEVER`` for none."""
+    global least, patient
+    before = least, patient
+    least, patient = elements, False
     try:
         yield
     finally:
-        least = before
+        least, patient = before
 
 
 class _Absent:
@@ -70,10 +78,35 @@ _PATHS = {name: f"glassgrad.kernels.native.{name}" for name in ("elementary", "e
 _loading: set[int] = set()  # the threads that are in the midst of it
 
 
+class _Waiting:
+    """What stands for a file of kernels that has not earned to be loaded: NumPy serves what it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, function: str) -> Any:
+        return partial(self._asked, function)
+
+    def _asked(self, function: str, *arguments: Any, **settings: Any) -> Any:
+        if not earned.by(self.name, arguments, settings):
+            return None
+        return getattr(_loaded(self.name), function)(*arguments, **settings)
+
+
+def is_ready(name: str, elements: int) -> bool:
+    """Whether the file of kernels of that name is loaded, or has earned it by ``elements`` more to be made."""
+    return name in globals() or not patient or earned.by_elements(name, elements)
+
+
 def __getattr__(name: str) -> Any:
-    global least
     if name.startswith("_"):
         raise AttributeError(name)
+    return _Waiting(name) if patient and not earned.has(name) else _loaded(name)  # a name of no file has earned nothing
+
+
+def _loaded(name: str) -> Any:
+    """The file of kernels of that name."""
+    global least
     thread = get_ident()
     if thread in _loading:  # a signal handler computes while this thread imports Numba: NumPy serves it
         return _Absent()

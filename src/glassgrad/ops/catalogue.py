@@ -16,9 +16,7 @@ from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import importing, paths
 from ..ground import register as registers
-from ..ground.generator import Generator
 from ..ground.register import Register
-from ..tensor import sparse
 from . import bind, built, override  # noqa: F401  override hands in who else has a say in a call
 from .declare import COMPOSITES
 
@@ -108,7 +106,7 @@ class Later:
         object.__delattr__(tensor, self.name)
 
 
-def _hand_in(holder: Any, name: str, family: str) -> None:
+def hand_in(holder: Any, name: str, family: str) -> None:
     """Let a floor below call what a family hands to it: the first call imports the family."""
 
     def first(*args: Any, **kwargs: Any) -> Any:
@@ -132,18 +130,19 @@ def _open() -> None:
         register.families.update(dict.fromkeys((*both, *functions, *methods, *properties, *hidden), family))
     for name, family in _METHODS.families.items():
         setattr(Tensor, name, Later(Tensor, name, family))
-    for class_name, text in SPARSE.items():
-        owner = getattr(sparse, class_name)
-        for name in text.split():
-            setattr(owner, name, Later(owner, name, _ARITHMETIC))
 
 
-_hand_in(tensor, "construct", "storage.typed")
-_hand_in(sparse, "dispatch", _ARITHMETIC)
-_hand_in(Generator, "get_state", "random.functions")
-_hand_in(Generator, "set_state", "random.functions")
+def _complete(owner: type, name: str) -> None:
+    """Put a :class:`Later` in the place of each method of a class of sparse tensors."""
+    for method in SPARSE.get(name, "").split():
+        setattr(owner, method, Later(owner, method, _ARITHMETIC))
+
+
+hand_in(tensor, "construct", "storage.typed")
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
-importing.keep_whole(_HOME, *(f"{__package__.rpartition('.')[0]}.{floor}" for floor in ("kernels", "ground", "ops")))
+registers.hand_in, registers.complete = hand_in, _complete
+_FLOORS = ("ground", "kernels", "tensor", "ops")
+importing.keep_whole(_HOME, *(f"{__package__.rpartition('.')[0]}.{floor}" for floor in _FLOORS))
 _open()
 for _file, _homes in LAYERS.items():
     for _name_there, _names in _homes.items():

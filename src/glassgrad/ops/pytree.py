@@ -262,6 +262,19 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
     return _build(iter(leaves), treespec)
 
 
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The shape of a tree as the tree prints whose leaves are stars."""
+    return repr(tree_unflatten([_STAR] * treespec.num_leaves, treespec))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+_STAR = _Star()
+
+
 def _build(leaves: Any, shape: TreeSpec) -> Any:
     if shape.type is None:
         return next(leaves)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import engine, saved
 from ..core.node import UNFOLDED
+from ..core.packed import lend
 from ..core.record import Record, freed, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, edge_of, wrap
@@ -134,7 +135,7 @@ def _inputs(record: Record) -> list[Tensor]:
     if not row.listed:
         return [saved.read(record, *row.plan.saves[name]) for name in row.inputs]  # type: ignore[misc]
     tensors = record.saved[2 * row.plan.saves["tensors"][1]]
-    return [saved.lend(tensor, edge) for tensor, edge in zip(tensors, record.edges, strict=True)]
+    return [lend(tensor, edge) for tensor, edge in zip(tensors, record.edges, strict=True)]
 
 
 def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:

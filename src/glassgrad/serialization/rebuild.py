@@ -24,6 +24,7 @@ from ..families.storage.interchange import OWN
 from ..families.storage.typed import TypedStorage, looking_at
 from ..ground import device as devices
 from ..ground import dtypes
+from ..tensor import sparse as _classes  # noqa: F401  the tensors that carry these
 from ..tensor.parameter import Parameter
 from .budget import ITEM, spend
 from .options import here

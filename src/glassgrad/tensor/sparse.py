@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from typing import Any
 
 from ..core.node import node_of
 from ..core.tensor import Tensor, carried_by, edge_of, wrap
 from ..families.sparse.kernels import Coo, Csr
-from ..ground import dtypes
+from ..ground import dtypes, importing, register
 from ..ground import format as formatting
 from ..ground.counter import VersionCounter
 from ..ground.device import device
 
-dispatch: Callable[..., Any] = NotImplemented  # what a row of the table gives for sparse tensors, from above
+dispatch: Any = None  # what a row of the table gives for sparse tensors, from above
 
 
 class SparseTensor(Tensor):
@@ -107,6 +107,9 @@ class CsrTensor(SparseTensor):
         return {"crow_indices": self._array.crow, "col_indices": self._array.col, "values": self._array.values}
 
 
+register.hand_in(sys.modules[__name__], "dispatch", "sparse.arithmetic")
 for _class in (SparseTensor, CooTensor, CsrTensor):
+    register.complete(_class, _class.__name__)
     _class.__module__, _class.__qualname__, _class.__name__ = "torch", "Tensor", "Tensor"  # as type() shows them there
-carried_by[Coo], carried_by[Csr] = CooTensor, CsrTensor
+if not importing.is_superseded(importing.declaring()):
+    carried_by.update({Coo: CooTensor, Csr: CsrTensor})

@@ -67,7 +67,7 @@ def main(task: dict[str, Any]) -> None:
         os._exit(0)  # nothing that the script leaves behind is to be done twice
 
     _without_traces(torch)
-    with Watch(torch, record_from=task["before"], ask_at=task["step"], arrived=arrived):
+    with Watch(torch, record_from=task["before"], ask_at=task["step"], arrived=arrived, values=True):
         script.run()
     os._exit(1)
 

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from types import ModuleType, TracebackType
 from typing import Any
 
+from ..explore.record import Recording
 from ..ground.arrival import is_here, when_here
-from .command import report
+from .asked import Asked, answers_to
+from .command import ASKED_AGAIN, report
 from .failures import explained
 from .finding import Finding
+from .replay import replayed
 from .verdict import findings
 from .watch import Watch
 
@@ -59,13 +62,19 @@ class Armed:
         self._hook(kind, error, traceback)
         self.answer(error)
 
-    def answer(self, error: BaseException) -> None:
-        """Say the cause of an error, once."""
-        if self.answered is not error:
-            self.answered = error
-            said = answer_to(error, error.__traceback__, self.watches)
-            if said is not None:
-                print(report([said]), file=sys.stderr)
+    def answer(self, error: BaseException, step: Callable[[], Any] | None = None) -> None:
+        """Say the cause of an error, once; ``step`` computes the loss of its step anew, else the loop is replayed."""
+        if self.answered is error:
+            return
+        self.answered = error
+        said = answer_to(error, error.__traceback__, self.watches)
+        if said is not None and said.kind in ASKED_AGAIN:
+            watch = last_used(self.watches)
+            if watch is not None and not watch.answers:
+                watch.answers = answers_of(step) if step else replayed(error, error.__traceback__, watch)[0]
+            said = explained(error, error.__traceback__, watch)
+        if said is not None:
+            print(report([said]), file=sys.stderr)
 
     def end(self) -> None:
         """Say what was wrong so far, each thing once."""
@@ -97,7 +106,23 @@ def watch_all(watches: list[Watch], **settings: Any) -> None:
 
 def answer_to(error: BaseException, traceback: TracebackType | None, watches: list[Watch]) -> Finding | None:
     """The cause of an error: the watch over the engine that was used last is asked."""
-    return explained(error, traceback, max(watches, key=lambda watch: watch.backwards, default=None))
+    return explained(error, traceback, last_used(watches))
+
+
+def last_used(watches: list[Watch]) -> Watch | None:
+    """The watch over the engine that was used."""
+    return max(watches, key=lambda watch: watch.backwards, default=None)
+
+
+def answers_of(step: Callable[[], Any]) -> dict[str, Asked]:
+    """What the recorded graph of a step says, which gives its loss; nothing where the step itself fails."""
+    recording = Recording()
+    try:
+        with recording:
+            loss = step()
+        return answers_to(loss, recording, {})
+    except Exception:  # the error that is asked about is another
+        return {}
 
 
 THIS = Armed()

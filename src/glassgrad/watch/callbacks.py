@@ -33,7 +33,9 @@ def _lightning() -> type:
 
         def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
             """A fit has failed."""
-            THIS.answer(exception)
+            loop = frame_with(exception, "_step_fn")
+            step = loop["self"]._step_fn if loop is not None else None
+            THIS.answer(exception, step and (lambda: step().closure_loss))
 
     return LightningCallback
 
@@ -63,13 +65,30 @@ def _transformers() -> type:
                 return train(trainer, *args, **kwargs)
             except Exception as error:
                 if any(isinstance(one, TrainerCallback) for one in trainer.callback_handler.callbacks):
-                    THIS.answer(error)
+                    loop = frame_with(error, "compute_loss", "inputs", "model")
+                    THIS.answer(error, None if loop is None else functools.partial(step_of, **loop))
                 raise
 
         answered.answers = True  # type: ignore[attr-defined]
         return answered
 
     return TrainerCallback
+
+
+def frame_with(error: BaseException, method: str, *names: str) -> dict[str, Any] | None:
+    """The innermost frame of an error whose ``self`` has a method, as its ``self`` and some of its names; else None."""
+    found, traceback = None, error.__traceback__
+    while traceback is not None:
+        known = traceback.tb_frame.f_locals
+        if hasattr(known.get("self"), method) and all(name in known for name in names):
+            found = {name: known[name] for name in ("self", *names)}
+        traceback = traceback.tb_next
+    return found
+
+
+def step_of(self: Any, model: Any, inputs: Any) -> Any:
+    """The loss of a step of Hugging Face's Trainer, computed anew."""
+    return self.compute_loss(model, self._prepare_inputs(inputs))
 
 
 CALLBACKS = {"LightningCallback": _lightning, "TrainerCallback": _transformers}

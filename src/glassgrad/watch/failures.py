@@ -27,6 +27,7 @@ class Case:
         self.message = str(error)
         self.frames = users_frames(traceback)
         self.loc = place_of(self.frames)
+        self.raised = location(self.frames[-1][0].f_code, self.frames[-1][1]) if self.frames else None
         self.match: re.Match[str] = re.match("", "")  # type: ignore[assignment]
         self.module_name, self.module = module_path(traceback)
 
@@ -37,7 +38,7 @@ class Case:
 
     def on_line(self) -> dict[str, Any]:
         """The tensors on the user's line."""
-        return tensors_on_line(self.frame, self.loc.line) if self.frame is not None and self.loc is not None else {}
+        return tensors_on_line(self.frame, self.raised.line) if self.frame is not None and self.raised else {}
 
     def answer(self) -> Asked | None:
         """What was asked of the graph before the backward pass that failed."""
@@ -96,6 +97,8 @@ def explained(error: BaseException, traceback: TracebackType | None, watch: Any 
 
 
 def _finding(case: Case, kind: str, what: str, fix: str, broke: tuple[str, ...] = (), loc: Any = None) -> Finding:
+    if loc is None and case.raised is not None and case.raised != case.loc:  # a package was called
+        broke = (f"raised at {case.raised}, `{case.raised.code}`", *broke)
     return Finding(kind, what, loc or case.loc, broke, fix, "failure")
 
 

@@ -21,6 +21,7 @@ class Flow:
         self.lines = [line_of(walked, i, recording, engine) for i in range(len(walked.nodes))]
         self.saved = {i: saved_stats(walked.nodes[i]) for i, name in enumerate(self.names) if plain(name) in SLOPES}
         self.zeroed: list[tuple[int, int]] = []  # an operation, and the input whose gradient it made zero
+        self.given: set[int] = set()  # sinks to which something came that was not zero
         self.spoiled: tuple[int, str, str] | None = None  # an operation, why it was, and what to do
         self._handles = [
             node.register_hook(self._hook(i)) for i, node in enumerate(walked.nodes) if self.names[i] != SINK
@@ -42,13 +43,19 @@ class Flow:
                     continue
                 if self.spoiled is None and is_finite(grad) is False:
                     self.spoiled = i, *self._reason(i, grad_outputs[0])
-                if came and not _is_some(grad):
-                    self.zeroed.append((i, j))
+                if not _is_some(grad):
+                    self.zeroed += [(i, j)] if came else []
+                elif j < len(self.inputs[i]) and (edge := self.inputs[i][j]) is not None:
+                    self.given.add(edge[0])
 
         return hook
 
     def _reason(self, i: int, came: Any) -> tuple[str, str]:
         return backward_reason(self.names[i], self.saved.get(i, {}), None if came is None else stats_of(came))
+
+    def cancels(self, parameter: Any) -> bool:
+        """Whether what came to a leaf was not zero, part by part: a sum of zero is then no mistake."""
+        return self.leaves.get(id(parameter)) in self.given
 
     def _behind(self, i: int) -> set[int]:
         seen, waiting = {i}, [i]

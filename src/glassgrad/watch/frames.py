@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
+import sysconfig
 from collections.abc import Iterator
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
 from ..explore.read import is_tensor
-from ..explore.source import is_users, location
+from ..explore.source import is_users, location, location_of
+
+INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
 
 
 def users_frames(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:
@@ -24,8 +28,24 @@ def users_frames(traceback: TracebackType | None) -> list[tuple[FrameType, int]]
 
 
 def place_of(frames: list[tuple[FrameType, int]]) -> SourceLoc | None:
-    """The line of the innermost of the user's frames."""
-    return location(frames[-1][0].f_code, frames[-1][1]) if frames else None
+    """The line of the innermost of the user's frames; one of an installed package where there is no other."""
+    own = [(frame, at) for frame, at in frames if not _is_installed(frame.f_code)] or frames
+    return location(own[-1][0].f_code, own[-1][1]) if own else None
+
+
+def own_place(frame: FrameType | None) -> SourceLoc | None:
+    """The line of the innermost frame of the user's own that is ``frame`` or called it, else of a package's."""
+    here = frame
+    while here is not None:
+        if is_users(here.f_code) and not _is_installed(here.f_code):
+            return location(here.f_code, here.f_lasti)
+        here = here.f_back
+    return location_of(frame)
+
+
+def _is_installed(code: CodeType) -> bool:
+    """Whether a piece of code belongs to an installed package: a library that trains, a model of somebody's."""
+    return code.co_filename.startswith(INSTALLED)
 
 
 def module_path(traceback: TracebackType | None) -> tuple[str, Any]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explore.measure import array_of, is_finite
+from ..explore.measure import array_of, is_finite, norm_of
 from ..explore.model import SourceLoc
 from ..explore.read import is_tensor
-from ..explore.source import location_of
 from ..explore.walk import SINK, op_name, walk
 from .asked import Asked, answers_to
 from .behind import Write, writes_behind
 from .flow import Flow
+from .frames import own_place
 from .models import living_models, trained_by
 from .patterns import Pattern, look_at_graph
 from .units import Units
@@ -48,6 +48,8 @@ class Looks:
         self.watch = watch
         self.number = 0  # of looks
         self.losses: list[float | None] = []
+        self.kept: list[weakref.ref[Any]] = []  # the losses themselves
+        self.ages: list[float] = []  # of the youngest node of each graph
         self.nan: Asked | None = None  # what the graph of the first loss said that was not finite
         self.bad_weights: list[Any] = []  # and its leaves that were not either
         self.spoiled_at: int | None = None  # the backward pass whose gradients were the first that were not finite
@@ -65,6 +67,7 @@ class Looks:
         self.reaching_back = 0
         self.sizes: list[int] = []
         self.rates: list[float] = []
+        self.stepped_first = False  # whether a step came before any backward pass
         self.unzeroed = self.clipped = self.wiped = self.stepped_without = 0
         self.not_training: set[str] = set()
         self.backward_line: SourceLoc | None = None
@@ -74,7 +77,6 @@ class Looks:
         self._zeroed = False  # whether gradients were zeroed since the last step
         self._went_back = False  # whether there was a backward pass since then
         self._zeroed_last = False  # whether zero_grad() came after it
-        self._newest = -math.inf
         #: a parameter, its gradient, and the gradient's version after a step
         self._sample: tuple[Any, Any, int] | None = None
         self.stepped: dict[int, int] = {}  # optimizers, and the number of backward passes at their last step
@@ -97,7 +99,7 @@ class Looks:
             return
         self._looking = True
         self.number += 1
-        self.backward_line = location_of(frame) or self.backward_line
+        self.backward_line = own_place(frame) or self.backward_line
         self.frame = frame
         if loss.grad_fn is None:
             if loss.requires_grad and loss.is_leaf:
@@ -115,11 +117,11 @@ class Looks:
         if finite is False and self.watch.first_bad == self.watch.backwards:
             self.nan = answers_to(loss, recording, {}).get("nan")
             self.bad_weights = [leaf for leaf in leaves if is_finite(leaf) is False]
+        self.kept.append(weakref.ref(loss))
         seen = [number for number in walked.seqs if number != math.inf]
         if seen:
-            if min(seen) < self._newest:
-                self.reaching_back += 1
-            self._newest = max(seen)
+            self.reaching_back += bool(self.ages) and min(seen) < self.ages[-1]
+            self.ages.append(max(seen))
         self.sizes.append(len(walked.nodes))
         look_at_graph(self.patterns, walked, recording, self.watch.torch.__name__)
         self.units.look(walked, recording, self.watch.torch.__name__)
@@ -183,8 +185,9 @@ class Looks:
             return  # they were looked at
         if all(p.grad is None for p in trained_by(optimizer)):
             self.stepped_without += 1
+            self.stepped_first |= not self.watch.backwards
             self.wiped += wiped
-            self.step_line = location_of(frame)
+            self.step_line = own_place(frame)
         if not self._looking:
             return
         self._look_at_rates(optimizer, frame)
@@ -194,8 +197,16 @@ class Looks:
                 if parameter.requires_grad and parameter.grad is not None and not skipped:
                     self._look_at_parameter(self._evidence(parameter), float(group.get("lr", 1.0)))
 
+    def optimizers_here(self) -> list[Any]:
+        """The optimizers that made a step, or of whose parameters a graph led to one: others are another program's."""
+        reached = {key for key, evidence in self.parameters.items() if evidence.reached}
+        return [
+            optimizer for key, optimizer in self.optimizers.items()
+            if key in self.stepped or any(id(p) in reached for p in trained_by(optimizer))
+        ]  # fmt: skip
+
     def _look_at_rates(self, optimizer: Any, frame: FrameType) -> None:
-        self.step_line = location_of(frame) or self.step_line
+        self.step_line = own_place(frame) or self.step_line
         self.rates.append(max((float(group.get("lr", 1.0)) for group in optimizer.param_groups), default=0.0))
 
     def after_step(self, optimizer: Any) -> None:
@@ -205,9 +216,9 @@ class Looks:
             evidence = self.parameters.get(id(parameter))
             if evidence is not None and evidence.before is not None:
                 before, evidence.before = evidence.before, None
-                update, norm = _some(parameter) - before, float(np.linalg.norm(before))
+                norm = norm_of(before)
                 if norm > 0:
-                    evidence.updates.append(float(np.linalg.norm(update)) / norm)
+                    evidence.updates.append(norm_of(_some(parameter) - before) / norm)
         for group in optimizer.param_groups:
             parameter = next((p for p in group["params"] if p.grad is not None), None)
             if parameter is not None:

@@ -41,8 +41,12 @@ def names_of(roots: list[Any], frame: FrameType | None) -> dict[int, str]:
         variables.update((id(value), name) for name, value in scope.items() if not name.startswith("_"))
     several = len(roots) > 1
     names: dict[int, str] = {}
+    prefixes: set[str] = set()
     for root in roots:
         prefix = variables.get(id(root), type(root).__name__)
+        if prefix in prefixes:  # several of one class, and no variable holds them
+            prefix += f" {len(prefixes) + 1}"
+        prefixes.add(prefix)
         for name, parameter in root.named_parameters():
             names.setdefault(id(parameter), f"{prefix}.{name}" if several or id(root) in variables else name)
     for key, name in variables.items():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
+import io
+import os
 import re
 from types import TracebackType
 from typing import Any
 
-from ..explore.model import SourceLoc
 from ..ground.arrival import when_here
 from .armed import answer_to, watch_all
 from .command import report
@@ -15,6 +16,7 @@ from .finding import Finding
 from .watch import Watch
 
 CELL = re.compile(r"ipykernel_\d+|<ipython-input-(\d+)")
+PLACE = re.compile(r"(?:[^\s`(]*ipykernel_\d+[/\\]|<ipython-input-)([^\s`>]+?)(?:\.py|>):(\d+)")
 
 
 class Notebook:
@@ -48,7 +50,7 @@ class Notebook:
         if said is None:
             return
         said = self._recorded(error) or said
-        print(report([in_cells(said, shell.execution_count)]))
+        print(in_cells(report([said]), shell))
 
     def _recorded(self, error: BaseException) -> Finding | None:
         """The cause as a recorded replay of the cell gives it, in a copy of the notebook's names."""
@@ -58,7 +60,8 @@ class Notebook:
         for watch in watches:
             watch.start()
         try:
-            exec(compile(self.shell.transform_cell(source), self._file(error), "exec"), names)
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                exec(compile(self.shell.transform_cell(source), self._file(error), "exec"), names)
         except Exception as again:
             return answer_to(again, again.__traceback__, watches) if str(again) == str(error) else None
         finally:
@@ -75,16 +78,17 @@ class Notebook:
         return file
 
 
-def in_cells(finding: Finding, number: int) -> Finding:
-    """A finding whose line is told as ``In[6] line 4``."""
-    broke = tuple(re.sub(r"<ipython-input-(\d+)-\w+>:(\d+)", r"In[\1] line:\2", line) for line in finding.broke)
-    loc, finding = finding.loc, dataclasses.replace(finding, broke=broke)
-    if loc is None or not CELL.search(loc.file):
-        return finding
-    cell = CELL.search(loc.file).group(1) or number  # type: ignore[union-attr]
-    return dataclasses.replace(
-        finding, loc=SourceLoc(f"In[{cell}] line", loc.line, loc.function, loc.expression, loc.code)
-    )
+def in_cells(text: str, shell: Any) -> str:
+    """A report whose places in cells are told as ``In[6] line 4``."""
+    known = getattr(getattr(shell, "compile", None), "_filename_map", {})  # of Jupyter's files to the cells' numbers
+    cells = {os.path.basename(file).removesuffix(".py"): number for file, number in known.items()}
+
+    def in_cell(place: re.Match[str]) -> str:
+        name, line = place.groups()
+        cell = cells.get(name) or (name.partition("-")[0] if "-" in name else shell.execution_count)
+        return f"In[{cell}] line {line}"
+
+    return PLACE.sub(in_cell, text)
 
 
 _shells: dict[int, Notebook] = {}

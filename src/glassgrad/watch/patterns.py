@@ -48,6 +48,7 @@ def line_of(walked: Walk, i: int, recording: Any, engine: str) -> SourceLoc | No
 THROUGH = ("View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "T", "Expand", "Clone", "ToCopy", "Alias")
 LOGARITHMS = ("LogSoftmax", "LogsigmoidForward", "Log", "Where")  # what nll_loss may be handed
 TARGETS = ("NllLoss", "NllLossForward", "NllLoss2D", "BinaryCrossEntropy", "BinaryCrossEntropyWithLogits")
+DIFFERENCES = ("Sub", "Abs", "MseLoss", "SmoothL1Loss", "HuberLoss")
 WRONG = {
     ("LogSoftmax", "Softmax"): (
         "softmax twice", "the scores went through softmax before cross_entropy, which takes softmax itself",
@@ -80,7 +81,7 @@ def look_at_graph(patterns: Patterns, walked: Walk, recording: Any, engine: str)
         if name in ("NllLoss", "NllLossForward") and names[below] not in LOGARITHMS:
             what = "nll_loss was handed raw scores: it takes logarithms of probabilities"
             seen.note(i, "raw nll", what, "use cross_entropy, or log_softmax")
-        if name in ("Sub", "MseLoss"):
+        if name in DIFFERENCES:
             _broadcast(seen, i)
 
 
@@ -141,9 +142,17 @@ def _operand(walked: Walk, names: list[str], i: int) -> int | None:
 def _broadcast(seen: Seen, i: int) -> None:
     """``[N, 1] - [N]``: a difference of all with all."""
     walked = seen.walked
-    shape = _shape(walked.nodes[i])
-    edge = next((edge for edge in walked.inputs[i] if edge is not None), None)
-    inner = _shape(walked.nodes[edge[0]]) if edge is not None and op_name(walked.nodes[edge[0]]) != SINK else None
+    given = saved(walked.nodes[i], "self")  # of a loss that sums up at once, and of abs
+    shape = _shape(walked.nodes[i]) if given is None else tuple(map(int, given.shape))
+    edges = [edge for edge in walked.inputs[i] if edge is not None]
+    if len(edges) == 1 and (seen.names[i], seen.names[edges[0][0]]) == ("Abs", "Sub"):
+        edges = [edge for edge in walked.inputs[edges[0][0]] if edge is not None]
+    if len(edges) != 1 or seen.names[edges[0][0]] == "Unsqueeze":
+        return  # two results of the graph, or an axis that was made for it: all with all is meant
+    inner, below, name = None, walked.nodes[edges[0][0]], walked.ops[edges[0][0]]
+    if name != SINK:
+        expanded = saved(below, "self_sym_sizes") if name == "ExpandBackward0" else None
+        inner = _shape(below) if expanded is None else tuple(map(int, expanded))
     fit = getattr(getattr(walked.nodes[i], "_record", None), "fit", None)
     if type(fit) is tuple and all(type(sizes) is tuple for sizes in fit):  # glassgrad notes the sizes of operands
         inner, shape = fit[0], np.broadcast_shapes(*fit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 from ..explore.answer import listed, plural
 from ..explore.model import SourceLoc
 from .asked import Asked
-from .finding import Finding
+from .finding import Finding, Weight
+from .kept import kept_losses, summed_losses
 from .looks import Evidence
 from .models import line_of_attribute, loose_layers, names_of, registered_list, trained_by
 from .watch import Watch
@@ -34,18 +34,13 @@ class Verdict:
             self.answers["nan"] = self.looks.nan
         looks = self.looks
         self.names = names_of(looks.roots, looks.frame)
-        self.optimizers = [o for key, o in looks.optimizers.items() if key in looks.stepped or self._reached(o)]
+        self.optimizers = looks.optimizers_here()
         self.in_optimizer = {id(p): p for optimizer in self.optimizers for p in trained_by(optimizer)}
         self.in_models = {id(p): p for root in looks.roots for p in root.parameters()}
 
     def _has_reached(self, module: Any) -> bool:
         """Whether a graph that was looked at leads to a parameter of a module."""
         return any(id(p) in self.looks.parameters for p in module.parameters())
-
-    def _reached(self, optimizer: Any) -> bool:
-        """Whether a graph that was looked at leads to a parameter of an optimizer: others may be another program's."""
-        known = self.looks.parameters
-        return any(id(p) in known and known[id(p)].reached for p in trained_by(optimizer))
 
     def findings(self) -> list[Finding]:
         """All of them."""
@@ -84,7 +79,10 @@ class Verdict:
                 "never stepped", "backward() was called, and optimizer.step() never: no parameter was changed.",
                 looks.backward_line, fix="optimizer.step() after loss.backward()",
             )  # fmt: skip
-        if looks.wiped >= 2:
+        known = looks.parameters
+        if looks.number and not any(key in known and known[key].reached for key in self.in_optimizer):
+            pass  # no loss leads to what is trained: said elsewhere, and why steps found no gradient
+        elif looks.wiped >= 2 and not looks.stepped_first:
             yield Finding(
                 "order", "zero_grad() stands between backward() and step(): each step found no gradient.",
                 looks.step_line, fix="optimizer.zero_grad(); loss.backward(); optimizer.step()",
@@ -110,7 +108,7 @@ class Verdict:
     def _losses(self) -> Iterator[Finding]:
         looks = self.looks
         bad = next((i for i, loss in enumerate(looks.losses) if loss is not None and not math.isfinite(loss)), None)
-        if bad is not None:
+        if bad is not None and "labels ignored" not in looks.patterns:  # whose mean is NaN
             yield self._not_finite(self.watch.first_bad or bad + 1)
         for kind, pattern in looks.patterns.items():
             if pattern.times >= (min(3, looks.number) if kind == "one class" else min(2, looks.number)):
@@ -139,9 +137,26 @@ class Verdict:
             return Finding(
                 "nan", what, looks.backward_line, (), "glassgrad.explore.trace_nan(loss) says where it began"
             )
-        return Finding(
-            "nan", what, answer.loc or looks.backward_line, (answer.verdict, *answer.lines[:2]), answer.advice
-        )
+        rise = self._rise()
+        if rise is not None and not looks.bad_weights:
+            first, last = rise
+            return Finding(
+                "nan", what, looks.step_line or looks.backward_line,
+                (f"the loss had grown from {first:.3g} to {last:.3g}: the steps were too large", answer.verdict),
+                "a smaller learning rate; clip_grad_norm_ before the step; a mean in place of a sum",
+            )  # fmt: skip
+        advice = answer.advice
+        if looks.bad_weights:
+            advice = "it was so before the first step: look at how it is initialized, or loaded"
+        reasons = [line for line in answer.lines if not line.startswith("It stands ")]  # its place is told anyway
+        reasons.sort(key=lambda line: not line.startswith("The reason"))
+        return Finding("nan", what, answer.loc or looks.backward_line, (answer.verdict, *reasons[:2]), advice)
+
+    def _rise(self) -> tuple[float, float] | None:
+        """The first loss and the last that was finite, where it grew a thousandfold without a fall between."""
+        losses = [abs(loss) for loss in self.looks.losses if loss is not None and math.isfinite(loss)]
+        grew = len(losses) >= 2 and losses == sorted(losses) and losses[-1] > 1000 * losses[0] > 0
+        return (losses[0], losses[-1]) if grew else None
 
     def _rates(self) -> Iterator[Finding]:
         looks = self.looks
@@ -206,11 +221,12 @@ class Verdict:
 
     def _optimizer(self) -> Iterator[Finding]:
         """Parameters that get gradients and belong to no optimizer."""
-        looks = self.looks
+        looks, told = self.looks, set(self.in_optimizer)
         for root in looks.roots:
             for path, kind, layers in loose_layers(root):
                 if not self._has_reached(root) and not any(map(self._has_reached, layers)):
                     continue  # left over from something else
+                told.update(id(p) for layer in layers for p in layer.parameters())
                 yield Finding(
                     "list", f"{type(root).__name__}.{path} is a {kind} of {plural(len(layers), 'layer')}: the model "
                     "does not see inside, so the optimizer, .to() and state_dict() do not either.",
@@ -221,25 +237,37 @@ class Verdict:
         for root in looks.roots:
             parameters = [p for p in root.parameters() if p.requires_grad]
             trained = [p for p in parameters if id(p) in self.in_optimizer]
-            left = [
-                p for p in parameters
-                if id(p) not in self.in_optimizer and id(p) in looks.parameters and looks.parameters[id(p)].reached
-            ]  # fmt: skip
-            if not left or (trained and any(id(p) not in self.in_models for p in self.in_optimizer.values())):
-                continue
-            yield Finding(
-                "not in optimizer", f"{self._named(left)} {'gets' if len(left) == 1 else 'get'} gradients, and no "
-                "optimizer has " + ("it." if len(left) == 1 else "them."), self._line_made(), (),
-                "hand the optimizer model.parameters(); or set requires_grad = False where nothing is to be trained",
-                "finding" if trained else "note",
-            )  # fmt: skip
+            left = [p for p in parameters if id(p) not in told and self._has_evidence(p)]
+            if left and (not trained or all(id(p) in self.in_models for p in self.in_optimizer.values())):
+                told.update(map(id, left))
+                yield self._untrained(left, "finding" if trained else "note")
+        kind = self.watch.torch.nn.Parameter
+        lone = [e.parameter for key, e in looks.parameters.items() if key not in told and key not in self.in_models]
+        lone = [p for p in lone if issubclass(type(p), kind) and self._has_evidence(p)]
+        if lone:
+            yield self._untrained(lone, "note")
+
+    def _has_evidence(self, parameter: Any) -> bool:
+        evidence = self.looks.parameters.get(id(parameter))
+        return evidence is not None and evidence.reached > 0
+
+    def _untrained(self, left: list[Any], weight: Weight) -> Finding:
+        """Parameters that no optimizer has, be they of a model or alone."""
+        what = f"{self._named(left)} {'gets' if len(left) == 1 else 'get'} gradients, and no optimizer has "
+        what += "it." if len(left) == 1 else "them."
+        lines: tuple[str, ...] = ()
+        fix = "hand the optimizer model.parameters(); or set requires_grad = False where nothing is to be trained"
+        if not any(id(p) in self.in_models for p in left):
+            lines = ("no model has it either" if len(left) == 1 else "no model has them either",)
+            fix = "hand it to the optimizer; a copy, as .to() and .float() make one, is no parameter: make it one last"
+        return Finding("not in optimizer", what, self._line_made(), lines, fix, weight)
 
     # -- gradients --------------------------------------------------------------------------------------------------
 
     def _gradients(self) -> Iterator[Finding]:
         looks, trained = self.looks, self._trained()
         bad = [e.parameter for e in trained if e.bad]
-        if bad:
+        if bad and not (looks.bad_weights and self._spoiled()):  # else it was told why the loss became so
             answer = self._spoiled()
             lines = (answer.verdict, *answer.lines) if answer is not None else ()
             yield Finding(
@@ -250,7 +278,11 @@ class Verdict:
             )  # fmt: skip
         graded = [e for e in trained if e.graded]
         zero = [e.parameter for e in graded if e.zero == e.graded >= min(3, looks.number) and looks.number >= 2]
-        if zero and not bad:
+        flow = looks.flow_of_first
+        zero = [p for p in zero if flow is None or not flow.cancels(p)]
+        told = "labels ignored" in looks.patterns
+        told = told or any(dead.how_many() == len(dead.runs) for dead in looks.units.dead.values())
+        if zero and not bad and not told:
             everything = len(zero) == len(graded)
             who = "every parameter" if everything else self._named(zero)
             answer = self.answers.get("zero gradients")
@@ -288,9 +320,10 @@ class Verdict:
     def _updates(self) -> Iterator[Finding]:
         """Steps that change weights by more than all they are, or by nothing that counts."""
         weights = [e for e in self._trained() if len(e.parameter.shape) >= 2 and len(e.updates) >= 3]
-        if not weights or any(e.bad for e in weights):
+        finite = all(math.isfinite(loss or 0.0) for loss in self.looks.losses)
+        if not weights or not finite or any(e.bad for e in weights):
             return
-        huge = [e for e in weights if sum(u > 1 for u in e.updates) >= 3]
+        huge = [e for e in weights if sum(u > 1 for u in e.updates) >= 3 or _jumped(e.updates)]
         if 2 * len(huge) >= len(weights):
             e = huge[0]
             yield Finding(
@@ -355,20 +388,22 @@ class Verdict:
                 f"from {sizes[0]:,} to {sizes[-1]:,} operations.", looks.backward_line,
                 fix="detach() what is carried over from one step to the next",
             )  # fmt: skip
-        kept = self._kept_losses()
-        if kept >= max(3, self.watch.backwards // 2):
+        kept = kept_losses(looks.kept, looks.frame)
+        summed = summed_losses(looks.ages, looks.frame) if kept is None and not looks.reaching_back else None
+        if kept is not None:
+            name, loc = kept
             yield Finding(
-                "losses kept", f"{kept:,} losses are kept with their graphs.", looks.backward_line,
-                ("each holds what its graph saved, or at least its nodes",), "losses.append(loss.item())", "note",
+                "losses kept", f"{name or 'something'} keeps each loss with its graph.", loc or looks.backward_line,
+                ("each holds what its graph saved, or at least its nodes",), f"{name or 'losses'}.append(loss.item())",
+                "note",
             )  # fmt: skip
-
-    def _kept_losses(self) -> int:
-        gc.collect()  # what lives in circles is no longer kept by anybody
-        tensor = self.watch.torch.Tensor
-        return sum(
-            issubclass(type(thing), tensor) and thing.grad_fn is not None and thing.numel() == 1
-            for thing in gc.get_objects()
-        )
+        elif summed is not None:
+            name, loc = summed
+            yield Finding(
+                "losses kept", f"{name} holds the graph of every loss that was added to it.",
+                loc or looks.backward_line, ("memory grows with each step, and is freed when the sum is",),
+                f"{name} += loss.item()", "note",
+            )  # fmt: skip
 
     def _modes(self) -> Iterator[Finding]:
         for name in sorted(self.looks.not_training):
@@ -392,3 +427,8 @@ class Verdict:
                     "scheduler", "scheduler.step() came before optimizer.step(): the first rate is skipped.", loc,
                     fix="optimizer.step(), then scheduler.step()",
                 )  # fmt: skip
+
+
+def _jumped(updates: list[float]) -> bool:
+    """Whether the first step made something else of a weight, and those after it were no small ones either."""
+    return updates[0] > 5 and min(updates[1:3]) > 0.3

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
 
+from ..explore import listen_torch
 from ..explore.model import Graph, SourceLoc
 from ..explore.read import is_tensor
 from ..explore.record import Recording
-from ..explore.source import location_of
 from ..explore.survey import read
 from .asked import Asked, answers_to
+from .frames import own_place
 from .looks import Looks
 from .models import names_of, trained_by
 
@@ -43,8 +44,10 @@ class Watch:
         record_from: int | None = 1,
         ask_at: int | None = 2,
         arrived: Callable[[dict[str, Asked], Graph], None] | None = None,
+        values: bool = False,
     ) -> None:
         self.torch, self.record_from, self.ask_at, self.arrived = torch, record_from, ask_at, arrived
+        self.values = values  # whether a recording counts the numbers of results
         self.backwards = self.steps = 0
         self.first_bad: int | None = None  # the first backward pass from a loss that is not finite
         #: where the last two backward passes were asked for
@@ -111,7 +114,7 @@ class Watch:
 
     def _record(self) -> None:
         if self.recording is None:
-            self.recording = Recording()
+            self.recording = Recording(values=self.values)
             self.recording.__enter__()
 
     def end_recording(self) -> Recording | None:
@@ -192,7 +195,7 @@ class Watch:
         if not is_tensor(loss):
             return None
         names = names_of(self.looks.roots, frame)
-        trained = [p for optimizer in self.looks.optimizers.values() for p in trained_by(optimizer)]
+        trained = [p for optimizer in self.looks.optimizers_here() for p in trained_by(optimizer)]
         self.answers = answers_to(
             loss, recording, {names.get(id(p), f"parameter {i}"): p for i, p in enumerate(trained)}
         )
@@ -213,15 +216,19 @@ class Watch:
 
     def _optimizer_by(self, original: Any) -> Any:
         def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            self.looks.made[optimizer] = location_of(sys._getframe(1))
+            self.looks.made[optimizer] = own_place(sys._getframe(1))
             original(optimizer, *args, **kwargs)
 
         return __init__
 
     def _warning_by(self, original: Any) -> Any:
         def showwarning(message: Any, category: Any, filename: str, lineno: int, *more: Any, **kwargs: Any) -> None:
+            loc = own_place(sys._getframe(1))
+            if filename == listen_torch.__file__:  # a recorded step's stands there, in place of the user's line
+                if any(str(message) == known for known, _ in self.warned):
+                    return
+                filename, lineno = (loc.file, loc.line) if loc is not None else (filename, lineno)
             if len(self.warned) < 20:
-                loc = location_of(sys._getframe(1))
                 self.warned.append((str(message), loc or SourceLoc(filename, lineno)))
             original(message, category, filename, lineno, *more, **kwargs)
 

@@ -7,13 +7,14 @@ import pytest
 
 pytest.importorskip("numba", reason="compiled kernels need Numba")
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glassgrad.families.convolution import kernels, native
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
 from glassgrad.kernels.native import lowering
+from tests.counts import generated
 
 BOUNDS = {np.dtype("f4"): 4e-6, np.dtype("f8"): 1e-14}
 
@@ -89,7 +90,7 @@ def test_agrees_with_numpy(geometry, kind):
     _assert_close(_all_three(native, x, w, bias, g, geometry), wanted)
 
 
-@settings(max_examples=60, deadline=None)
+@generated(60)
 @given(st.data())
 def test_any_geometry_agrees_with_numpy(data):
     dims = data.draw(st.integers(1, 3), "dimensions")

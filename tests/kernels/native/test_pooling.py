@@ -7,12 +7,13 @@ import pytest
 
 pytest.importorskip("numba", reason="compiled kernels need Numba")
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glassgrad.families.pooling import kernels, native
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
+from tests.counts import generated
 
 
 def _pooled(shape, kind, stride, seed=0):
@@ -74,7 +75,7 @@ def test_nan_and_infinities_stay():
     assert np.array_equal(found, np.array([[[np.inf, 0, np.nan, 0]]], "f4"), equal_nan=True)
 
 
-@settings(max_examples=150, deadline=None)
+@generated(150)
 @given(st.data())
 def test_largest_agrees_with_numpy(data):
     axes = []

@@ -4,11 +4,12 @@ import collections
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import cases, check
+from tests.counts import generated
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -176,7 +177,7 @@ def plain(value):
 
 @pytest.mark.torch
 @given(SAMPLES, st.integers(1, 3))
-@settings(max_examples=80, deadline=None)
+@generated(80)
 def test_any_nesting_collates_as_in_pytorch(sample, count):
     from tests.torch_reference import torch
 

@@ -1,11 +1,12 @@
 """Datasets: what they give, join, split and refuse, compared with PyTorch."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import cases, check
+from tests.counts import generated
 
 data = glassgrad.utils.data
 
@@ -127,7 +128,7 @@ def test_agrees(program):
 
 
 @given(st.integers(1, 60), st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(0, 2**63))
-@settings(max_examples=60, deadline=None)
+@generated(60)
 def test_a_split_is_a_partition(length, shares, seed):
     fractions = [share / sum(shares) for share in shares]
     parts = data.random_split(range(length), [length], generator=glassgrad.Generator().manual_seed(seed))
@@ -146,7 +147,7 @@ def test_a_split_is_a_partition(length, shares, seed):
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore:Length of split")
 @given(st.integers(1, 80), st.integers(1, 5), st.integers(0, 2**64 - 1))
-@settings(max_examples=40, deadline=None)
+@generated(40)
 def test_splits_are_pytorch_s(length, count, seed):
     from tests.torch_reference import torch
 

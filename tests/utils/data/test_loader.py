@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import cases, check
+from tests.counts import generated
 
 
 def _data(torch, length=10):
@@ -213,7 +214,7 @@ def test_agrees(program):
 
 @pytest.mark.torch
 @given(st.integers(1, 40), st.integers(1, 12), st.booleans(), st.booleans(), st.integers(0, 2**64 - 1))
-@settings(max_examples=40, deadline=None)
+@generated(40)
 def test_epochs_are_pytorch_s(length, size, shuffle, drop, seed):
     from tests.torch_reference import torch
 

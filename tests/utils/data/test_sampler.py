@@ -1,11 +1,12 @@
 """Samplers draw what PyTorch's draw, and leave the generators where it leaves them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from tests.agreement import cases, check
+from tests.counts import generated
 
 
 def orders(torch, show):
@@ -90,7 +91,7 @@ def test_agrees(program):
 
 @pytest.mark.torch
 @given(st.integers(1, 70), st.booleans(), st.none() | st.integers(1, 150), st.integers(0, 2**64 - 1))
-@settings(max_examples=60, deadline=None)
+@generated(60)
 def test_random_orders_are_pytorch_s(length, replacement, count, seed):
     from tests.torch_reference import torch
 
@@ -104,7 +105,7 @@ def test_random_orders_are_pytorch_s(length, replacement, count, seed):
 
 @pytest.mark.torch
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=20), st.integers(1, 30), st.integers(0, 2**64 - 1))
-@settings(max_examples=40, deadline=None)
+@generated(40)
 def test_weighted_orders_are_pytorch_s(weights, count, seed):
     from tests.torch_reference import torch
 
@@ -117,7 +118,7 @@ def test_weighted_orders_are_pytorch_s(weights, count, seed):
 
 
 @given(st.integers(1, 50), st.integers(1, 12), st.booleans())
-@settings(max_examples=60, deadline=None)
+@generated(60)
 def test_batches_hold_all_indices_in_order(length, size, drop):
     data = glassgrad.utils.data
     batches = data.BatchSampler(data.SequentialSampler(range(length)), size, drop)
@@ -129,7 +130,7 @@ def test_batches_hold_all_indices_in_order(length, size, drop):
 
 
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(0, 5))
-@settings(max_examples=40, deadline=None)
+@generated(40)
 def test_replicas_share_the_work(length, replicas, epoch):
     samplers = [glassgrad.utils.data.DistributedSampler(range(length), replicas, rank) for rank in range(replicas)]
     for sampler in samplers:

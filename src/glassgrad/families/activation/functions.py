@@ -86,9 +86,18 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     return leaky_relu(input, negative_slope, True)
 
 
+def _stored(input: Tensor, *numbers: Any) -> list[Any]:
+    """Numbers as an element of a tensor holds them; PyTorch's error where one does not fit."""
+    for number in numbers:
+        dtypes.check_number(number, input._array.dtype)
+    return [np.asarray(number).astype(input._array.dtype).item() for number in numbers]
+
+
 @composite(method=False)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The elements above ``threshold``, ``value`` for the others."""
+    if input._array.dtype.kind != "f" or type(value) is not float:
+        threshold, value = _stored(input, threshold, value)
     if inplace:
         return _written(rows.threshold_written, input, threshold, value)
     return rows.threshold(input, threshold, value)
@@ -97,6 +106,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 @composite(method=False)
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place :func:`threshold`."""
+    if input._array.dtype.kind != "f" or type(value) is not float:
+        threshold, value = _stored(input, threshold, value)
     return _written(rows.threshold_written, input, threshold, value)
 
 

@@ -18,10 +18,12 @@ from ..pointwise import limit as sign
 from ..pointwise import rounding
 from ..pointwise import rows as bitwise
 from ..special import rows as special
+from . import powers, quotients
 from . import rows as arithmetic
+from .powers import pow as power
+from .powers import pow_number
 from .rows import div as quotient
-from .rows import mul, pow_number, reciprocal
-from .rows import pow as power
+from .rows import mul, reciprocal
 
 PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -73,6 +75,11 @@ def holds(tensor: Tensor, number: Any) -> bool:
     return kind != "b" and isinstance(number, int) and not isinstance(number, bool)
 
 
+def recorded_with(tensor: Tensor, number: Any) -> bool:
+    """Whether a number has to go by a row of its own, whose node does not save it: whole numbers have no history."""
+    return tensor._edge is not None and tensor._array.dtype.kind not in "biu" and holds(tensor, number)
+
+
 def raised(tensor: Tensor, number: Any) -> Tensor:
     """The tensor in the dtype that it and a number agree on."""
     if holds(tensor, number):
@@ -86,12 +93,17 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
     return tensor.to(kind)  # type: ignore[attr-defined]
 
 
+def in_float(number: Any) -> Any:
+    """A number as functions that compute with floats take it."""
+    return plain(number) if isinstance(number, complex) else float(number)
+
+
 def of_two(function: str, both: Any, with_number: Any, of_number: Any, input: Any, other: Any, out: Any) -> Tensor:
     """A function of two tensors, or of a tensor and a number on either side: a row for each of the three."""
     if isinstance(input, Tensor) and is_number(other):
-        return with_number(raised(input, float(other)), plain(other), out=out)  # type: ignore[no-any-return]
+        return with_number(raised(input, in_float(other)), plain(other), out=out)  # type: ignore[no-any-return]
     if is_number(input) and isinstance(other, Tensor):
-        return of_number(raised(other, float(input)), plain(input), out=out)  # type: ignore[no-any-return]
+        return of_number(raised(other, in_float(input)), plain(input), out=out)  # type: ignore[no-any-return]
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match(function, (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
     return both(input, other, out=out)  # type: ignore[no-any-return]
@@ -109,9 +121,9 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
         if is_number(other):
             other = plain(other)
             if row.row.strict:
-                write.check_cast(raised(self, float(other))._array.dtype, self)
+                write.check_cast(raised(self, in_float(other))._array.dtype, self)
                 return written(with_number, self, settings=(other,))
-            if self._edge is not None and holds(self, other):
+            if recorded_with(self, other):
                 return written(with_number, self, settings=(other,))
         return written(row, self, other)
 
@@ -157,7 +169,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     """The quotient, rounded towards zero ("trunc") or down ("floor") if ``rounding_mode`` says so."""
     if rounding_mode is None:
         return quotient(input, other, out=out)
-    return arithmetic.div_rounded(input, other, _checked_mode(rounding_mode), out=out)
+    return quotients.div_rounded(input, other, _checked_mode(rounding_mode), out=out)
 
 
 @composite("divide_", function=False)
@@ -165,7 +177,7 @@ def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
     """In-place :func:`div`."""
     if rounding_mode is None:
         return written(quotient, self, other)
-    return written(arithmetic.div_rounded, self, other, settings=(_checked_mode(rounding_mode),))
+    return written(quotients.div_rounded, self, other, settings=(_checked_mode(rounding_mode),))
 
 
 @composite("__rdiv__", function=False, name="__rtruediv__")
@@ -177,11 +189,11 @@ def reflected_div(input: Tensor, other: Any) -> Any:
 @composite()
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """The quotient rounded down; not differentiable."""
-    if is_number(other) and isinstance(input, Tensor) and input._edge is not None and holds(input, plain(other)):
-        return arithmetic.floor_divide_number(input, plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor) and other._edge is not None and holds(other, plain(input)):
-        return arithmetic.floor_divide_number(other, plain(input), True, out=out)
-    return arithmetic.floor_divide(plain(input), plain(other), out=out)
+    if is_number(other) and isinstance(input, Tensor) and recorded_with(input, plain(other)):
+        return quotients.floor_divide_number(input, plain(other), out=out)
+    if is_number(input) and isinstance(other, Tensor) and recorded_with(other, plain(input)):
+        return quotients.floor_divide_number(other, plain(input), True, out=out)
+    return quotients.floor_divide(plain(input), plain(other), out=out)
 
 
 @composite()
@@ -189,15 +201,15 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """What division leaves, with the sign of the divisor."""
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
-        if input._edge is not None and holds(input, other):
-            return arithmetic.remainder_number(input, other, out=out)
+        if recorded_with(input, other):
+            return quotients.remainder_number(input, other, out=out)
     elif is_number(input) and isinstance(other, Tensor):
         input = plain(input)
-        if other._edge is not None and holds(other, input):
-            return arithmetic.remainder_of_number(other, input, out=out)
+        if recorded_with(other, input):
+            return quotients.remainder_of_number(other, input, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
-    return arithmetic.remainder(input, other, out=out)
+    return quotients.remainder(input, other, out=out)
 
 
 @composite()
@@ -205,16 +217,16 @@ def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """What division leaves, with the sign of the dividend."""
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
-        if input._edge is not None and holds(input, other):
-            return arithmetic.fmod_number(input, other, out=out)
+        if recorded_with(input, other):
+            return quotients.fmod_number(input, other, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("fmod", (input, other), *PAIR)
-    return arithmetic.fmod(input, other, out=out)
+    return quotients.fmod(input, other, out=out)
 
 
-remainder_ = number_aside(arithmetic.remainder, arithmetic.remainder_number, "remainder")
-fmod_ = number_aside(arithmetic.fmod, arithmetic.fmod_number, "fmod")
-floor_divide_ = number_aside(arithmetic.floor_divide, arithmetic.floor_divide_number, "floor_divide")
+remainder_ = number_aside(quotients.remainder, quotients.remainder_number, "remainder")
+fmod_ = number_aside(quotients.fmod, quotients.fmod_number, "fmod")
+floor_divide_ = number_aside(quotients.floor_divide, quotients.floor_divide_number, "floor_divide")
 
 
 def _operator(name: str, function: Any, reflected: bool = False) -> None:
@@ -263,7 +275,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
         raise no_match("pow", (input, exponent), *_POWERS)
     input = plain(input)
     if holds(exponent, input):
-        return arithmetic.pow_base(exponent, input, out=out)
+        return powers.pow_base(exponent, input, out=out)
     return power(input, exponent, out=out)
 
 

@@ -26,10 +26,21 @@ def _out_of_channels(value: Any, size: int, channels: int) -> Any:
     return value.reshape((size, channels)) if sizes[0] == size * channels else all_alike(value, size)
 
 
+_WRITTEN = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, "
+    "were not batched.\nIf you are using a module and do not need eval mode, please set `track_running_stats` to be "
+    "False.If you are using a prebuilt module and do not need eval mode, please see the functorch website for "
+    "resources on how to patch your module to work with vmap"
+)
+
+
 def _over_channels(row: Any, image: int) -> None:
     @row.batch
     def rule(size: int, batched: Any, *args: Any) -> Any:
         count = len(row.inputs)
+        if row is native_batch_norm.row and args[count] and batched[0] and args[3] is not None:
+            if not (batched[3] and batched[4]):
+                raise RuntimeError(_WRITTEN)
         tensors = [_in_channels(value) for value in alike(size, batched, *args[:count])]
         channels = args[image]._array.shape[1 + batched[image]]
         return tuple([_out_of_channels(out, size, channels) for out in row.caller(*tensors, *args[count:])])

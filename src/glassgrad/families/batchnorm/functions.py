@@ -1,15 +1,13 @@
-"""Normalisation over batches and samples, the functions behind PyTorch's normalisation, and symbolic numbers."""
+"""Normalisation over batches and samples, and the functions behind PyTorch's normalisation."""
 
 from __future__ import annotations
 
-import builtins
-import math
 from typing import Any
 
 import numpy as np
 
 from ...core import write
-from ...core.lifted import derives
+from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import float32
@@ -18,11 +16,10 @@ from ...ground.hidden import Hidden
 from ...ops.declare import composite, functional, unit
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import mul_number
-from ..distance.rows import norm_dim
 from ..norm import rows as norm_rows
 from ..norm.functions import check_kinds, check_normalized, several_values
 from ..random.kernels import bernoulli
-from ..reduce.functions import check_tensor, some_dims
+from ..reduce.functions import check_tensor
 from . import rows
 
 # -- over the batch, over each sample ----------------------------------------------------------------------------------
@@ -136,7 +133,10 @@ def instance_norm(
     out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):
         if running is not None and use_input_stats:
-            write.store(running, repeated._array.reshape(batch, channels).mean(0))
+            if isinstance(running, Lifted):
+                running.copy_(repeated.view(batch, channels).mean(0))  # type: ignore[attr-defined]
+            else:
+                write.store(running, repeated._array.reshape(batch, channels).mean(0))
     return out.view(sizes)
 
 
@@ -231,98 +231,3 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly detection of the thread."""
     modes.set_anomaly(enabled, check_nan)
     modes.settle()
-
-
-@composite(method=False)
-def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Tensor:
-    """The square roots of the sums of squares along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
-    """
-    need_tensor("frobenius_norm", "input", 1, input)
-    return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
-
-
-@composite(method=False)
-def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Tensor:
-    """The sums of the singular values of matrices.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
-    """
-    if dim is None and input._array.ndim != 2:
-        raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
-    total = input.norm("nuc", dim, keepdim)
-    return total if out is None else out.copy_(total)  # type: ignore[no-any-return]
-
-
-# -- numbers -----------------------------------------------------------------------------------------------------------
-
-
-@composite(method=False)
-def sym_int(a: Any) -> Any:
-    """The integer part of a number."""
-    return math.floor(a) if isinstance(a, float) and a >= 0 else math.ceil(a) if isinstance(a, float) else int(a)
-
-
-@composite(method=False)
-def sym_float(a: Any) -> Any:
-    """A number as a float."""
-    return float(a)
-
-
-@composite(method=False)
-def sym_not(a: Any) -> bool:
-    """Whether a truth value is false."""
-    return not a
-
-
-@composite(method=False)
-def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two numbers; a float if one of them is."""
-    largest = builtins.max(a, b)
-    return float(largest) if isinstance(a, float) or isinstance(b, float) else largest
-
-
-@composite(method=False)
-def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two numbers; a float if one of them is."""
-    smallest = builtins.min(a, b)
-    return float(smallest) if isinstance(a, float) or isinstance(b, float) else smallest
-
-
-@composite(method=False)
-def sym_sum(args: Any) -> Any:
-    """The sum of numbers."""
-    return builtins.sum(args)
-
-
-@composite(method=False)
-def sym_sqrt(a: Any) -> float:
-    """The square root of a number."""
-    return math.sqrt(a)
-
-
-@composite(method=False)
-def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """``t`` or ``f``, which have one type, as the truth value ``b`` says."""
-    if not isinstance(b, bool):
-        raise AssertionError(f"expected SymBool or bool, got {type(b)}")
-    if type(t) is not type(f):
-        raise AssertionError(f"type mismatch: {type(t)} vs {type(f)}")
-    return t if b else f
-
-
-@composite(method=False)
-def sym_constrain_range(size: Any, *, min: int | None = None, max: int | None = None) -> None:
-    """Raise RuntimeError unless a number lies between ``min`` and ``max``."""
-    low, high = -(2**63) if min is None else min, 2**63 - 1 if max is None else max
-    if not low <= size <= high:
-        raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
-
-
-@composite(method=False)
-def sym_constrain_range_for_size(size: Any, *, min: int | None = None, max: int | None = None) -> None:
-    """Raise RuntimeError unless a size lies between ``min`` and ``max``."""
-    if min is not None and max is not None and max <= 2:
-        raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
-    sym_constrain_range(size, min=min, max=max)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core import lifted
 from ...core.tensor import Tensor
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...nn import functional as F
 from ...nn import init
 from ...nn.modules.dimensions import Dimensional
@@ -122,6 +123,8 @@ class _BatchNorm(_NormBase):
             if self.track_running_stats:
                 batches = self.num_batches_tracked
                 if batches is not None:
+                    if modes.transforming:
+                        lifted.check_captured("add", batches)
                     batches.add_(1)  # type: ignore[attr-defined]
                     if momentum is None:  # the mean over all batches so far
                         share = 1.0 / float(batches)  # type: ignore[arg-type]

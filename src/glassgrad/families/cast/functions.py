@@ -241,6 +241,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
     if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn_once(DISCARDED)
+    if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
+        src = detach(src)
     return write.in_place(cast.copy.row, self, (src,), ())
 
 
@@ -322,6 +324,8 @@ def detach_(self: Tensor) -> Tensor:
     if isinstance(self, lifted.Lifted):
         self.become(lifted.strip(self))
         return self
+    if modes.unusual and modes.local.inference:  # where nothing is recorded, there is nothing to forget
+        return self
     if type(self._edge) is View:
         raise RuntimeError(_DETACHED_VIEW)
     share(self)
@@ -341,6 +345,12 @@ def view_as_real(input: Tensor) -> Tensor:
     """The view of complex numbers as pairs along a new last dimension."""
     if not _is_complex(input):
         raise RuntimeError("view_as_real is only supported for complex tensors")
+    if is_conj(input):
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
     return cast.view_as_real(input)
 
 

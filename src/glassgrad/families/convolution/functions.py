@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.saved import type_name
+from ...core.overwritten import type_name
 from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called

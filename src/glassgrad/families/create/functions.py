@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
+from ...core import lifted, write
 from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.hidden import Hidden
 from ...ground.layout import dense_like, format_name, format_strides, unfilled
 from ...ground.meta import blank
 from ...ground.window import look
@@ -363,13 +364,18 @@ def like(
                 f"{function}(): argument 'memory_format' must be torch.memory_format, not {called(memory_format)}"
             )
         source = laid_out(wrap(np.empty(source.shape, kind)), memory_format)._array
-    elif source.dtype.metadata is not None:
+    elif source.dtype.metadata is not None or type(source) is Hidden:
         source = np.empty(source.shape, kind)
     array = make(source, kind)
     result = fresh(array if array.ndim else array[()])
     if requires_grad:
         mark(result)
-    return result
+    return _at_levels_of(input, result) if modes.transforming else result
+
+
+def _at_levels_of(source: Tensor, out: Tensor) -> Tensor:
+    """A new tensor as one of the transforms that ``source`` belongs to: each example of a batch has its own."""
+    return lifted.born_like(out, source) if isinstance(source, lifted.Lifted) else out
 
 
 def _filled(value: Any) -> Callable[..., Any]:
@@ -441,7 +447,8 @@ def _new(function: str, make: Callable[..., Any], doc: str) -> Any:
         check_options(function, layout, rest)
         where = device if device is not None else self.device
         kind = numpy_of(dtype, function) or self.dtype.numpy
-        return create(function, make, sizes, kind, where, requires_grad)
+        out = create(function, make, sizes, kind, where, requires_grad)
+        return _at_levels_of(self, out) if modes.transforming else out
 
     method.__name__ = method.__qualname__ = function
     method.__doc__ = doc
@@ -469,7 +476,8 @@ def new_full(
     sizes = checked_sizes("new_full", size)
     value = number_of("new_full", "fill_value", 2, fill_value)
     kind = numpy_of(dtype, "new_full") or self.dtype.numpy
-    return create("new_full", _filler(value), sizes, kind, device if device is not None else self.device, requires_grad)
+    where = device if device is not None else self.device
+    return _at_levels_of(self, create("new_full", _filler(value), sizes, kind, where, requires_grad))
 
 
 @composite(function=False)
@@ -486,7 +494,8 @@ def new_empty_strided(
 ) -> Tensor:
     """An uninitialised tensor of these sizes and strides, with this one's dtype unless told."""
     where = device if device is not None else self.device
-    return empty_strided(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)  # type: ignore[no-any-return]
+    out = empty_strided(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)
+    return _at_levels_of(self, out)
 
 
 @composite(function=False)

@@ -10,7 +10,7 @@ from ...core import write
 from ...core.lifted import Lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
-from ...ground.dtypes import of
+from ...ground.dtypes import promote_types
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.rows import add_number
@@ -36,9 +36,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}"
         )
-    for name, x in (("X1", x1), ("X2", x2)):
-        if x._array.dtype.kind in "buic":
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.scalar_name}")
+    if x1.dtype is not x2.dtype:
+        raise RuntimeError(f"expected scalar type {x1.dtype.scalar_name} but found {x2.dtype.scalar_name}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
@@ -78,10 +77,10 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosines of the angles between vectors along ``dim``."""
     check_tensor(x1, "cosine_similarity")
     check_tensor(x2, "cosine_similarity")
-    if x1._array.dtype.kind in "buic" and x2._array.dtype.kind in "buic":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
+    common = promote_types(x1.dtype, x2.dtype)
+    if not common.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}")
     if x1.dtype is not x2.dtype:
-        common = x1.dtype if x2._array.dtype.kind in "bui" else of(np.promote_types(x1._array.dtype, x2._array.dtype))
         x1, x2 = x1.to(common), x2.to(common)
     if x1._array.shape != x2._array.shape:
         sizes = together(x1, x2)[0]._array.shape

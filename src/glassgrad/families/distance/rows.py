@@ -10,6 +10,7 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground import errors
 from ...ground.dtypes import of
+from ..arithmetic.rows import no_single_bool
 from ..compare.rows import where
 from ..index.rows import fitted
 from ..matrix.rows import scalar_name
@@ -182,6 +183,7 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     holomorphic=False,
     hidden=("other_sizes", "self_sizes"),
     serves=(FLOATS + COMPLEX, _no_norm),
+    refuses=no_single_bool,
     out=None,
 )
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:

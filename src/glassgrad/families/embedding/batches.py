@@ -31,9 +31,12 @@ def _embedding(
     height = weight._array.shape[1]
     (indices,) = alike(size, batched[1:], indices)
     outside = bool(((indices < 0) | (indices >= height)).any())
-    if padding_idx >= 0 or scale_grad_by_freq or sparse or outside:
+    if scale_grad_by_freq or sparse or outside:
         return NotImplemented
-    return embedding(fold(weight), _below(size, indices, height), -1, False, False)
+    picked = embedding(fold(weight), _below(size, indices, height), -1, False, False)
+    if padding_idx < 0:
+        return picked
+    return TABLE["where"].caller((indices == padding_idx).unsqueeze(-1), picked.detach(), picked)
 
 
 def _without_padding(grad: Any, indices: Any, padding_idx: int) -> Any:

@@ -61,6 +61,8 @@ def embedding(
     """The rows of ``weight`` that ``indices`` names; the row ``padding_idx`` gets no gradient."""
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
+    if indices.size and not weight.shape[0]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if indices.size and (indices.item(indices.argmin()) < 0 or indices.item(indices.argmax()) >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0)

@@ -13,6 +13,7 @@ from ..index.rows import slice as cut
 from ..join.rows import roll
 from ..matrix.functions import demand, into
 from ..pad.rows import constant_pad_nd
+from ..pointwise.limit import conj
 from ..shape.rows import axes_of, axis_of
 from .rows import fft_c2c, fft_c2r, fft_r2c
 
@@ -116,7 +117,7 @@ def _along(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool
         values = fft_c2c(values, (axis,), scale, forward)
     else:
         values = fft_r2c(values, (axis,), scale, False)
-        values = values if forward else values.conj()
+        values = values if forward else conj(values)
     return _into_out(function, input, out, values)
 
 
@@ -150,7 +151,7 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     if n is not None:
         values = _resized(values, (axis,), (size,))
     values = fft_r2c(values, (axis,), _scale(norm, forward), True)
-    return _into_out(function, input, out, values if forward else values.conj())
+    return _into_out(function, input, out, values if forward else conj(values))
 
 
 @audible
@@ -178,7 +179,7 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     if n is not None:
         values = _resized(values, (axis,), (size // 2 + 1,))
     if forward:
-        values = values.conj()
+        values = conj(values)
     return _into_out(function, input, out, fft_c2r(values, (axis,), _scale(norm, forward), size))
 
 
@@ -324,7 +325,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     scale = _scale(norm, True)
     if len(axes) > 1:
         values = fft_c2c(values, axes[:-1], scale, True)
-    return _into_out("hfftn", input, out, fft_c2r(values.conj(), axes[-1:], scale, size))
+    return _into_out("hfftn", input, out, fft_c2r(conj(values), axes[-1:], scale, size))
 
 
 @audible
@@ -350,7 +351,7 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     scale = _scale(norm, False)
     values = fft_r2c(_resized(_promoted("fft_ihfftn", input, False), axes, sizes), axes[-1:], scale, True)
     if len(axes) == 1:
-        return _into_out("ihfftn", input, out, values.conj())
+        return _into_out("ihfftn", input, out, conj(values))
     values = values.conj_physical()
     return _into_out("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))
 

@@ -35,7 +35,7 @@ def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
     """The window in the middle of ``n_fft`` elements, zero around it; ones where there is none."""
     if win_length == n_fft:
         return window
-    padded = COMPOSITES["zeros"].function(n_fft, dtype=kind if window is None else window.dtype)
+    padded = COMPOSITES["zeros"].function(n_fft, dtype=kind) if window is None else window.new_zeros(n_fft)
     middle = padded.narrow(0, (n_fft - win_length) // 2, win_length)
     if window is None:
         middle.fill_(1)

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.row import TABLE
 from ...core.tensor import wrap
 from ..shape.batches import aligned, alike, behind, flat, fold, unfold
-from ..shape.rows import permute
+from ..shape.rows import expand, permute
 from .rows import (
     Indices,
     beside,
@@ -18,6 +18,7 @@ from .rows import (
     index_put,
     masked_fill_tensor,
     masked_scatter,
+    masked_select,
     together,
     unfold_backward,
 )
@@ -214,3 +215,12 @@ def _index_fill_tensor(self: Any, index: Any, value: Any, dim: Any) -> Any:
 @masked_fill_tensor.row.composition
 def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
     return TABLE["where"].caller(mask, value.to(self.dtype), self)
+
+
+@masked_select.row.batch
+def _masked_select(size: int, batched: Any, self: Any, mask: Any) -> Any:
+    if batched[1]:
+        return NotImplemented  # the examples would differ in size
+    sizes = together(mask._array.shape, self._array.shape[1:])
+    elements = flat(expand(aligned(self, len(sizes)), (size, *sizes)))
+    return elements.index_select(1, flat(mask.expand(sizes).unsqueeze(0)).squeeze(0).nonzero().squeeze(1))

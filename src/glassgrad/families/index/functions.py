@@ -16,7 +16,7 @@ from ...ops.declare import composite
 from ..scatter.functions import gather
 from ..shape.rows import axis_of, expand, reshape
 from . import rows
-from .getitem import expanded_warning, prepared, put_in_place
+from .getitem import expanded_warning, fitting, prepared, put_in_place
 
 composite(function=False)(rows.unfold)
 
@@ -198,6 +198,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`masked_scatter`."""
     _check_mask("masked_scatter_", mask, "scatter")
+    write.check_writable(self, False)
+    expand(mask, self._array.shape)  # which may refuse
     return write.in_place(rows.masked_scatter.row, self, (mask, source), ())
 
 
@@ -221,7 +223,7 @@ def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """The tensor with ``values`` put, or added, where the index tensors point."""
     checked = _indices("index_put", input, indices, values)
-    return rows.index_put(rows.beside(input, checked), values, checked, accumulate)
+    return rows.index_put(rows.beside(input, checked), fitting(input, checked, values, accumulate), checked, accumulate)
 
 
 @composite()

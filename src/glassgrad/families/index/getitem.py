@@ -134,9 +134,16 @@ def _dims(keys: tuple[Any, ...]) -> int:
     return count
 
 
+def _of_scalar(index: Any) -> IndexError:
+    """PyTorch's error for an index of a tensor without dimensions."""
+    if type(index) is int and index:
+        return IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
+    return IndexError(_SCALAR)
+
+
 def _outside(array: Any, dim: int, index: int, shown: int = 0) -> Exception:
     if not array.ndim:
-        return IndexError(_SCALAR)
+        return _of_scalar(index)
     if not -_HUGE - 1 <= index <= _HUGE:
         return ValueError("Overflow when unpacking long long")
     return IndexError(f"index {index} is out of bounds for dimension {shown} with size {array.shape[dim]}")
@@ -225,7 +232,7 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             if type(keys[0]) is builtins.slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if not isinstance(keys[0], Tensor):
-                raise IndexError(_SCALAR)
+                raise _of_scalar(keys[0])
         raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
     for position, key in enumerate(keys):
         kind = type(key)
@@ -348,8 +355,24 @@ def expanded_warning(function: str) -> str:
     )
 
 
+def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Tensor:
+    """One number that a mask spreads, in the dtype of ``target``, which PyTorch fills with it; others as they are."""
+    kind, own = target._array.dtype, values._array
+    if accumulate or own.size != 1 or kind.metadata is not None:
+        return values
+    masks = [index for index in indices if index is not None]
+    if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
+        return values
+    if own.dtype == kind:
+        return wrap(own.copy()) if values._edge is None and np.may_share_memory(own, target._array) else values
+    dtypes.check_number(values._array.item(), kind)
+    return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
+
+
 def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
     """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
+    write.check_writable(target, False)
+    values = fitting(target, indices, values, accumulate)
     for index in indices:
         if index is not None:
             write.check_overlap_with(target, index, True)
@@ -423,6 +446,8 @@ def _check_number(self: Tensor, value: Any) -> None:
     """Raise PyTorch's error unless ``value`` is a number that the tensor can hold."""
     kind = type(value)
     if kind is bool or ((kind is float or kind is int) and -128 < value < 128):
+        if kind is float and value < 0 and self._array.dtype.kind == "u":
+            dtypes.check_number(value, self._array.dtype)
         return
     if kind is float:
         dtypes.check_number(value, self._array.dtype)
@@ -442,6 +467,8 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     share(self)
     data = self._array
     if not data.flags.writeable or 0 in data.strides or data.dtype.metadata or self._inference:
+        return False
+    if data.dtype.kind == "c" and write.is_conjugate(self):
         return False
     if len(key) > data.ndim:
         return False
@@ -474,7 +501,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
             return False
     else:
         source = value._array
-        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype):
+        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype) or (tensors and source is data):
             return False
         if type(source) is ndarray and source.base is not None and np.may_share_memory(source, data):
             source = source.copy()

@@ -6,7 +6,8 @@ import builtins
 from collections.abc import Iterable
 from typing import Any
 
-from ...core import lifted, saved
+from ...core import lifted
+from ...core.overwritten import type_name
 from ...ground import errors
 from ..shape.rows import on_arrays
 
@@ -35,7 +36,7 @@ def fresh(indices: Any) -> Any:
             if tensor is not None and tensor._counter is not None and tensor._counter.version != version:
                 raise RuntimeError(
                     errors.STALE.format(
-                        type=saved.type_name(tensor._array),
+                        type=type_name(tensor._array),
                         sizes=list(tensor._array.shape),
                         owner="",
                         now=tensor._counter.version,

@@ -274,6 +274,8 @@ select_scatter.derivative(
 )
 def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
     """``self`` with ``src`` at a slice of ``dim``."""
+    if not self.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     axis_of(dim, self.ndim)
     return _replaced(self, src, lambda out: slice.row.kernel(out, dim, start, end, step))
 

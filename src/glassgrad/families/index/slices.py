@@ -36,6 +36,8 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     if not self.ndim:
         if index.size != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+        if not inside(index, 1):
+            raise IndexError("index out of range in self")
         return np.array(self)
     if index.size and not self.shape[axis]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
@@ -59,12 +61,12 @@ index_select_backward.derivative(grad_output=lambda grad, index, dim: index_sele
 def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     if not out.ndim:
         out += source.reshape(()) if source.size == 1 else source.sum()
-    elif index.size > 1:
+    elif index.size > 1 and source.size:
         if axis:
             add_rows(np.moveaxis(out, axis, 0), index, np.moveaxis(source, axis, 0))
         else:
             add_rows(out, index, source)
-    elif index.size:
+    elif index.size == 1:
         out[_along(axis, index)] += source.reshape((*out.shape[:axis], 1, *out.shape[axis + 1 :]))
     return out
 
@@ -87,7 +89,7 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     if index.size != count:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
-            f"{dim}"
+            f"{axis}"
         )
     if (*self.shape[:axis], *self.shape[axis + 1 :]) != (*source.shape[:axis], *source.shape[axis + 1 :]) or (
         self.ndim != source.ndim

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...core.tensor import wrap
 from ..shape.batches import aligned, alike, behind, flat
-from .rows import cat, repeat, roll, stack
+from .rows import block_diag, cat, repeat, roll, stack
 
 
 @cat.row.batch
@@ -32,3 +35,15 @@ def _repeat(size: int, batched: Any, self: Any, repeats: Any) -> Any:
 @roll.row.batch
 def _roll(size: int, batched: Any, self: Any, shifts: Any, dims: Any) -> Any:
     return NotImplemented if dims else roll(flat(self), shifts, (1,)).reshape(self._array.shape)
+
+
+@block_diag.row.composition
+def _block_diag(tensors: Any) -> Any:
+    blocks = [tensor.reshape((1,) * (2 - tensor.dim()) + tuple(tensor.shape)) for tensor in tensors]
+    width, left, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        (height, own), kind = block.shape, block._array.dtype
+        before, after = (wrap(np.zeros((height, n), kind)) for n in (left, width - left - own))
+        rows.append(cat([before, block, after], 1))
+        left += own
+    return cat(rows, 0)

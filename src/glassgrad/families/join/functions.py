@@ -326,7 +326,7 @@ def repeat_interleave(
         input, dim = reshape(input, (-1,)), 0
     axis = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
-        input = reshape(input, (1,))
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     sizes = input._array.shape
     if not isinstance(repeats, Tensor):
         count = repeats.__index__()
@@ -389,7 +389,10 @@ def _several(value: Any) -> tuple[int, ...]:
 @composite()
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
-    return rows.roll(input, _several(shifts), _several(dims))
+    shifts, dims = _several(shifts), _several(dims)
+    if len(dims) == 1 and not input._array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return rows.roll(input, shifts, dims)
 
 
 @composite()

@@ -46,6 +46,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     shows={"dim": ("dim", unsigned)},
     stores=True,
     forward="linear",
+    disjoint=("tensors",),
 )
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
@@ -80,7 +81,10 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     return parts
 
 
-@op(typed="promote", public=False, shows={"dim": ("dim", unsigned)}, stores=True, forward="linear")
+@op(
+    typed="promote", public=False, shows={"dim": ("dim", unsigned)}, stores=True, forward="linear",
+    disjoint=("tensors",),
+)  # fmt: skip
 def stack(tensors: Any, /, dim: Any) -> Any:
     """The tensors, all of one shape, along a new dimension."""
     first = tensors[0].shape

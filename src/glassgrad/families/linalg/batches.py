@@ -6,7 +6,7 @@ from typing import Any
 
 from ..shape.batches import aligned, alike, all_alike
 from .rows import is_vector, solution
-from .singular import unit_matrices
+from .singular import linalg_lstsq, unit_matrices
 from .triangular import linalg_lu_solve, substitute
 
 
@@ -21,6 +21,14 @@ def _solution(size: int, batched: Any, A: Any, B: Any, left: bool, lenient: bool
     if A._array.ndim == B._array.ndim + 1 and B._array.shape == A._array.shape[:-1]:
         return NotImplemented
     return solution(aligned(A, ndim), aligned(B, ndim), left, lenient)
+
+
+@linalg_lstsq.row.batch
+def _lstsq(size: int, batched: Any, self: Any, b: Any, rcond: float, driver: str, vector: bool) -> Any:
+    self, b = alike(size, batched, self, b)
+    ndim = max(self._array.ndim, b._array.ndim + vector) - 1
+    outs = linalg_lstsq(aligned(self, ndim), aligned(b, ndim - vector), rcond, driver, vector)
+    return tuple([all_alike(out, size) if out._array.shape == (0,) else out for out in outs])
 
 
 @substitute.row.batch

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...core.lifted import all_values
+from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, composite
-from ..matrix.functions import broadcast, check_equation, demand, into, linalg_inv, linalg_solve
+from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
-from .functions import answer, eigvalsh, fractional, matrices, square, stretched, svdvals
+from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
 from .rows import check_info, inverse_of, is_vector, linalg_matrix_exp, linalg_slogdet, solution
 from .singular import linalg_lstsq, linalg_pinv
 from .triangular import LAPACK, linalg_lu_solve, substitute
@@ -239,10 +240,10 @@ def matrix_rank(
         atol, rtol = tol, 0.0
     absolute, relative = _tolerances(input, atol, rtol)
     free = input.detach()  # type: ignore[attr-defined]
-    values = abs(eigvalsh(free)._array) if hermitian else svdvals(free)._array
-    largest = values.max(-1, initial=0)
-    least = np.maximum(absolute._array, relative._array * largest)[..., None]
-    ranks = wrap(np.asarray((values > least).sum(-1), np.int64)[()])
+    values = eigvalsh(free).abs() if hermitian else svdvals(free)
+    largest = values.amax(-1) if values.shape[-1] else values.sum(-1)
+    least = TABLE["maximum"].caller(absolute, relative * largest).unsqueeze(-1)
+    ranks = (values > least).sum(-1)
     return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks, "")
 
 

@@ -13,12 +13,12 @@ from ...ground import errors
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
-from ..matrix.functions import demand, into, linalg_solve, matmul
+from ..matrix.functions import demand, into, matmul
 from ..shape.rows import expand
 from . import kernels as triangle
 from .eigen import linalg_eig, linalg_eigh
 from .orthogonal import linalg_householder_product, linalg_qr
-from .rows import LinAlgError, which
+from .rows import LinAlgError, is_vector, solution, which
 from .singular import linalg_svd
 from .triangular import LAPACK, check_definite, linalg_cholesky_ex, linalg_lu, linalg_lu_factor_ex
 
@@ -55,6 +55,39 @@ def fractional(function: str, A: Any, low: bool = True) -> None:  # noqa: N803
             raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
         return
     raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
+
+
+def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
+    """Raise PyTorch's error unless the two sides of an equation fit."""
+    demand("linalg_solve", A=A, B=B)
+    fractional("linalg.solve", A)
+    if A._array.dtype != B._array.dtype:
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{A.dtype.scalar_name} and B of type {B.dtype.scalar_name} instead"
+        )
+    n, m = A._array.shape, B._array.shape
+    if len(n) > 1 and n[-1] == n[-2] and not is_vector(n, m) and len(m) < 2:
+        raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
+    square("linalg.solve", A)
+    if A._array.dtype not in LAPACK:
+        raise not_implemented("lu_cpu", A._array)
+    vector = is_vector(n, m)
+    if m[-1 if vector or not left else -2] != n[-1]:
+        rows_, columns = (m[-1], 1) if vector else m[-2:]
+        equation, first, second = ("AX = B", n[-2:], (rows_, columns)) if left else ("XA = B", (rows_, columns), n[-2:])
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({first[0]}x{first[1]} and "
+            f"{second[0]}x{second[1]})"
+        )
+
+
+@audible
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
+    """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
+    check_equation(A, B, left)
+    solved = solution(A, B, left)
+    return solved if out is None else into("linalg_solve", (A, B), out, solved)
 
 
 def answer(name: str, inputs: Any, out: Any, values: tuple[Any, ...]) -> Any:

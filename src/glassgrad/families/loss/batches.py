@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.row import TABLE
+from ...core.tensor import wrap
 from ..shape.batches import alike, flat, fold, unfold
 from .rows import (
     binary_cross_entropy,
@@ -57,26 +60,29 @@ def _in_rows(size: int, scores: Any, target: Any) -> tuple[Any, Any]:
     return (scores, target) if scores._array.ndim == 2 else (fold(scores), fold(target))
 
 
-def _weights(target: Any, weight: Any, ignore_index: int, dtype: Any) -> Any:
-    """What each target counts."""
+def _weights(target: Any, weight: Any, ignore_index: int, dtype: Any, is_batch: bool) -> Any:
+    """What each target counts; ``is_batch`` where each example has weights of its own."""
     counted = target != ignore_index
     if weight is None:
         return counted.to(dtype)
     indices = TABLE["where"].caller(counted, target, 0)
+    if is_batch:
+        return weight.gather(1, flat(indices.unsqueeze(-1))).reshape(indices.shape) * counted
     return weight.index_select(0, indices.reshape((-1,))).reshape(indices.shape) * counted
 
 
 def _nll(row: Any) -> None:
     @row.batch
     def rule(size: int, batched: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
-        if batched[2]:
-            return NotImplemented
-        self, target, _ = alike(size, batched, self, target, weight)
+        self, target = alike(size, batched[:2], self, target)
         scores, classes = _in_rows(size, self, target)
-        losses = row.caller(scores, classes, weight, 0, ignore_index)[0].reshape(target._array.shape)
+        shared = None if batched[2] else weight
+        losses = row.caller(scores, classes, shared, 0, ignore_index)[0].reshape(target._array.shape)
+        if batched[2]:
+            losses = losses * _weights(target, weight, ignore_index, self.dtype, True)
         if reduction == 0:
             return losses, TABLE["fill_number"].caller(losses.detach().reshape((size, -1))[:, 0], 0)
-        weighed = flat(_weights(target, weight, ignore_index, self.dtype).reshape((size, -1))).sum(1)
+        weighed = flat(_weights(target, weight, ignore_index, self.dtype, batched[2]).reshape((size, -1))).sum(1)
         total = flat(losses.reshape((size, -1))).sum(1)
         return (total / weighed if reduction == 1 else total), weighed
 
@@ -90,13 +96,13 @@ def _nll_loss_backward(
     size: int, batched: Any, grad_output: Any, target: Any, total_weight: Any, weight: Any, sizes: Any,
     reduction: int, ignore_index: int,
 ) -> Any:  # fmt: skip
-    if batched[3]:
-        return NotImplemented
-    grad, target, total, _ = alike(size, batched, grad_output, target, total_weight, weight)
+    grad, target, total = alike(size, batched[:3], grad_output, target, total_weight)
     shape = target._array.shape
     if reduction:
         grad = grad / total if reduction == 1 else grad
         grad = grad.reshape((size, *(1,) * (len(shape) - 1))).expand(shape)
+    if batched[3]:
+        grad, weight = grad * _weights(target, weight, ignore_index, grad.dtype, True), None
     if len(sizes) == 1:
         return nll_loss_backward(grad, target, total_weight_of_all(grad), weight, (size, *sizes), 0, ignore_index)
     back = nll_loss_backward(
@@ -107,7 +113,7 @@ def _nll_loss_backward(
 
 def total_weight_of_all(grad: Any) -> Any:
     """What a loss that is not reduced has for the sum of the weights."""
-    return grad.new_zeros(())
+    return wrap(np.zeros((), grad._array.dtype))
 
 
 @other_classes.row.batch

@@ -15,7 +15,8 @@ from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
-from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, pow_number
+from ..arithmetic.powers import pow_number
+from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg
 from ..compare.rows import where
 from ..distance.functions import together
 from ..index.rows import masked_fill
@@ -248,7 +249,9 @@ def _by_class(weight: Tensor, like: Tensor, dim: int) -> Tensor:
 
 
 def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoothing: float, dim: int) -> Any:
-    classes = input._array.shape[dim] if input._array.ndim else 1
+    if not input._array.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+    classes = input._array.shape[dim]
     if weight is not None:
         _check_weight(input, weight, classes)
     if smoothing > 0.0:
@@ -428,7 +431,7 @@ def functional_binary_cross_entropy_with_logits(
 @composite(method=False)
 def kl_div(input: Any, target: Any, reduction: int = 1, *, log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence of ``target`` from the log probabilities ``input``, elementwise, reduced."""
-    for kinds, named in (("biu", "Integral"), ("c", "Complex")):
+    for kinds, named in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
             raise RuntimeError(f"kl_div: {named} inputs not supported.")
     if log_target:

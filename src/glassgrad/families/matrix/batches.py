@@ -109,7 +109,9 @@ def _addmv(self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
 
 @addr.row.composition
 def _addr(self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
-    return _added(self, outer_of(vec1, vec2), beta, alpha) if self.dtype.is_floating_point else NotImplemented
+    if not all(tensor.dtype.is_floating_point for tensor in (self, vec1, vec2)):
+        return NotImplemented
+    return _added(self, outer_of(vec1, vec2), beta, alpha)
 
 
 @baddbmm.row.composition

@@ -14,7 +14,7 @@ from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import COMPOSITES, composite
-from ..linalg.rows import determinant, inverse_of, is_vector, solution
+from ..linalg.rows import determinant, inverse_of
 from ..shape.rows import (
     axes_of,
     axis_of,
@@ -196,11 +196,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     except AttributeError:
         demand("linear", input=input, weight=weight)
         raise
+    if not n:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {m}D")
     turned = t(weight)
     if n == 2 and bias is not None:
         return addmm(bias, input, turned)
-    if not n:
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {m}D")
     if bias is None:
         return matmul(input, turned)
     array = input._array
@@ -220,6 +220,7 @@ def _in_place(row: Any, sizes_of: Any) -> None:
     def method(self: Tensor, first: Any, second: Any, *more: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
         if more:
             (_, first, second), (beta, alpha) = former(row, (self, first, second, *more))
+        write.check_writable(self, False)
         wanted = sizes_of(first._array.shape, second._array.shape)
         if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
             raise RuntimeError(
@@ -315,27 +316,28 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    product = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
+    product = _contracted(a, b, tuple(first), tuple(second))
     return product if out is None else into("tensordot", (a, b), out, product, errors.OUT_TENSORDOT, False, True)
 
 
-def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
+def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int, ...]) -> Tensor:
     n, m = a._array.shape, b._array.shape
+    first, second = axes_of(named, len(n)), axes_of(theirs, len(m))
     summed_a, summed_b = [], []
-    for i, j in zip(first, second, strict=True):
+    for at, (i, j) in enumerate(zip(first, second, strict=True)):
         if m[j] == 1:
             summed_a.append(i)
         elif n[i] == 1:
             summed_b.append(j)
         elif n[i] != m[j]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {n[i]} in dim {i} and second has size "
-                f"{m[j]} in dim {j}"
+                f"contracted dimensions need to match, but first has size {n[i]} in dim {named[at]} and second has "
+                f"size {m[j]} in dim {theirs[at]}"
             )
     if summed_a:
-        a = a.sum(summed_a, keepdim=True)  # type: ignore[attr-defined]
+        a = a.sum(summed_a, keepdim=True, dtype=a.dtype)  # type: ignore[attr-defined]
     if summed_b:
-        b = b.sum(summed_b, keepdim=True)  # type: ignore[attr-defined]
+        b = b.sum(summed_b, keepdim=True, dtype=b.dtype)  # type: ignore[attr-defined]
     n, m = a._array.shape, b._array.shape
     free_a = [i for i in range(len(n)) if i not in first]
     free_b = [j for j in range(len(m)) if j not in second]
@@ -536,29 +538,6 @@ def linalg_det(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
 def det(input: Tensor) -> Tensor:
     """The determinant of a square matrix, or of each of a batch."""
     return linalg_det(input)
-
-
-def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
-    """Raise PyTorch's error unless the two sides of an equation fit."""
-    _square("linalg.solve", A)
-    demand("linalg_solve", A=A, B=B)
-    n, m = A._array.shape, B._array.shape
-    vector = is_vector(n, m)
-    if m[-1 if vector or not left else -2] != n[-1]:
-        rows_, columns = (m[-1], 1) if vector else m[-2:]
-        equation, first, second = ("AX = B", n[-2:], (rows_, columns)) if left else ("XA = B", (rows_, columns), n[-2:])
-        raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({first[0]}x{first[1]} and "
-            f"{second[0]}x{second[1]})"
-        )
-
-
-@audible
-def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
-    """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
-    check_equation(A, B, left)
-    solved = solution(A, B, left)
-    return solved if out is None else into("linalg_solve", (A, B), out, solved)
 
 
 @audible

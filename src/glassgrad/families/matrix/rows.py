@@ -285,13 +285,24 @@ addmm.derivative(
 )
 
 
+@addmm.row.tangent
+def _addmm_tangent(
+    self_t: Any, mat1: Any, mat1_t: Any, mat2: Any, mat2_t: Any, beta: Any, alpha: Any
+) -> Any:
+    moved = None if self_t is None else times(self_t, beta)
+    for left, right in ((mat1_t, mat2), (mat1, mat2_t)):
+        if left is not None and right is not None:
+            moved = times(mm(left, right), alpha) if moved is None else addmm(moved, left, right, 1, alpha)
+    return moved
+
+
 @op(node="SumBackward1", public=False, forward="linear")
 def column_sums(self: Any, /) -> Any:
     """The sums of a matrix's columns, by BLAS unless it is large."""
     kind = self.dtype
     if kind is F32 or kind is F64:
-        if self.size >= 16 * compiled.least:
-            return compiled.reduce.columns(self)
+        if self.size >= 16 * compiled.least and (sums := compiled.reduce.columns(self)) is not None:
+            return sums
         count = self.shape[0]
         ones = (ones32 if kind is F32 else ones64).get(count)
         return (np.ones(count, kind) if ones is None else ones).dot(self)
@@ -325,6 +336,8 @@ mv.derivative(self=lambda grad, vec: outer_of(grad, vec), vec=lambda grad, self:
 def check_mv(self: Any, mat: Any, vec: Any) -> None:
     """Raise PyTorch's error unless ``self + mat @ vec`` is possible; ``self`` is None where there is nothing to add."""
     ndim = 1 if self is None else self.ndim
+    if self is None and not mat.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if mat.ndim != 2 or vec.ndim != 1 or ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {ndim}, {mat.ndim}, {vec.ndim}")
     (n, m), added = mat.shape, mat.shape[0] if self is None or not self.ndim else self.shape[0]

@@ -110,10 +110,11 @@ def _group_norm_backward(
 
 @fused_rms_norm.row.batch
 def _rms_norm(size: int, batched: Any, tensors: Any, normalized_shape: Any, eps: float) -> Any:
-    if len(tensors) > 1 and batched[1]:
-        return NotImplemented
     (input,) = alike(size, batched[:1], tensors[0])
-    out, rstd = fused_rms_norm([input, *tensors[1:]], normalized_shape, eps)
+    apart = len(tensors) > 1 and batched[1]
+    out, rstd = fused_rms_norm([input, *(() if apart else tensors[1:])], normalized_shape, eps)
+    if apart:
+        out = out * aligned(tensors[1], input._array.ndim - 1)
     return out, rstd.reshape((size, -1))
 
 

@@ -16,7 +16,9 @@ from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
-from ..arithmetic.rows import add_number, pow_number
+from ..arithmetic.functions import need_tensor
+from ..arithmetic.powers import pow_number
+from ..arithmetic.rows import add_number
 from ..distance.rows import linalg_vector_norm, norm_dim
 from ..linalg.singular import linalg_svd
 from ..pad.functions import pad
@@ -39,12 +41,14 @@ def vector_norm(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
     """
     check_tensor(x, "linalg_vector_norm")
-    if isinstance(ord, (str, bool)) or not isinstance(ord, (int, float)):
+    if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
     if x._array.dtype.kind in "bui":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
         )
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     axes = some_dims(dim, x._array.ndim, "linalg_vector_norm")
     if not x._array.size and (ord < 0 or ord == inf):
         name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
@@ -165,6 +169,28 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
             return vector_norm(input, 2, dims, keepdim, dtype=dtype, out=out)
         return matrix_norm(input, p, range(input._array.ndim) if dims is None else dims, keepdim, dtype=dtype, out=out)
     return vector_norm(input, 2.0 if p is None else p, dims, keepdim, dtype=dtype, out=out)
+
+
+@composite(method=False)
+def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Tensor:
+    """The square roots of the sums of squares along ``dim``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
+    """
+    need_tensor("frobenius_norm", "input", 1, input)
+    return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
+
+
+@composite(method=False)
+def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Tensor:
+    """The sums of the singular values of matrices.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
+    """
+    if dim is None and input._array.ndim != 2:
+        raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
+    total = input.norm("nuc", dim, keepdim)
+    return total if out is None else out.copy_(total)  # type: ignore[no-any-return]
 
 
 # -- normalisation -----------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ops.declare import composite
 from . import rows
@@ -44,6 +45,10 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             f"{len(widths)} and input of dimension {ndim}"
         )
     if mode == "constant":
+        if isinstance(value, complex):
+            raise TypeError("pad(): argument 'value' (position 4) must be float, not complex")
+        if value:  # a float, whatever the number is
+            dtypes.check_number(float(value), input._array.dtype)
         return rows.constant_pad_nd(input, widths, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')

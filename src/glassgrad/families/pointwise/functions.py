@@ -6,11 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
-from ..arithmetic.functions import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
+from ..arithmetic.functions import (
+    PAIR,
+    in_float,
+    is_number,
+    need_tensor,
+    no_match,
+    number_aside,
+    of_two,
+    plain,
+    raised,
+    written,
+)
 from ..arithmetic.rows import mul
 from . import limit
 
@@ -38,8 +50,13 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     ends = [end for end in (min, max) if end is not None]
     if not ends:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if name.endswith("_"):
+        write.check_writable(input, False)
     if input._array.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
+    for end in ends:
+        if isinstance(end, complex):
+            dtypes.check_number(end, np.dtype("f8"))
     if all(is_number(end) for end in ends):
         for end in ends:
             input = raised(input, plain(end))
@@ -47,6 +64,9 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
             raise not_implemented("clamp_cpu", input._array)
         return limit.clamp_numbers, input, (), (_end(min, input), _end(max, input))
     if all(isinstance(end, Tensor) for end in ends):
+        for end in ends:
+            if end._array.dtype.kind == "c":
+                raise not_implemented("clamp_cpu", end._array)
         return limit.clamp_tensors, input, (min, max), ()
     raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
 
@@ -91,6 +111,9 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
 
     def in_place(self: Tensor, limit: Any) -> Tensor:
         if is_number(limit):
+            write.check_writable(self, False)
+            if isinstance(limit, complex):
+                raise NotImplementedError("clamp is not supported for complex types")
             _check_cast(raised(self, plain(limit)), self)
             return written(with_number, self, settings=(_end(limit, self),))
         return written(with_tensor, self, limit)
@@ -133,7 +156,7 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
 def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """The sizes of ``input`` with the signs of ``other``, a tensor or a number."""
     if isinstance(input, Tensor) and is_number(other):
-        return limit.copysign_number(raised(input, float(other)), plain(other), out=out)
+        return limit.copysign_number(raised(input, in_float(other)), plain(other), out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("copysign", (input, other), *PAIR)
     return limit.copysign(input, other, out=out)

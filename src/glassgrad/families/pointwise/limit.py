@@ -14,7 +14,7 @@ from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
 from ..shape.rows import on_arrays
-from .rows import exp, exp2, log, single, together
+from .rows import exp, exp2, single, together
 
 _LN2, _NAN = math.log(2), math.nan
 
@@ -226,7 +226,7 @@ def copysign(self: Any, other: Any, /) -> Any:
 
 
 copysign.derivative(
-    self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)),
+    self=lambda grad, self, result: grad * where(self == 0, 0, result / self),
     other=lambda grad: zero_like(grad),
 )
 
@@ -238,7 +238,7 @@ def copysign_number(self: Any, /, other: Any) -> Any:
     return np.copysign(self, self.dtype.type(other))
 
 
-copysign_number.derivative(self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)))
+copysign_number.derivative(self=lambda grad, self, result: grad * where(self == 0, 0, result / self))
 
 
 def refuse_heaviside(grad: Any) -> Any:
@@ -290,7 +290,7 @@ def xlogy(self: Any, other: Any, /) -> Any:
 
 
 xlogy.derivative(
-    self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
+    self=lambda grad, self, other: where(self == 0, where(other <= 0, 0, xlogy(grad, other)), xlogy(grad, other)),
     other=lambda grad, self, other: grad * self / other,
 )
 
@@ -302,7 +302,9 @@ def xlogy_number(self: Any, /, other: Any) -> Any:
 
 
 xlogy_number.derivative(
-    self=lambda grad, self, other: grad * _log_of(other) if other > 0 else where(self == 0, 0, grad * _log_of(other))
+    self=lambda grad, self, other: (
+        xlogy_number(grad, other) if other > 0 else where(self == 0, 0, xlogy_number(grad, other))
+    )
 )
 
 
@@ -366,10 +368,6 @@ def power_of_two(self: Any, /) -> Any:
 
 
 power_of_two.derivative(self=lambda grad, result: grad * (result * _LN2))
-
-
-def _log_of(number: Any) -> Any:
-    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
 # -- Signs, sizes and directions of real and complex numbers; rounding.

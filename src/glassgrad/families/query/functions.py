@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import Lifted
 from ...core.tensor import Tensor, new, share
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -287,7 +288,7 @@ def as_index(self: Tensor) -> int:
 @composite(name="__format__", function=False)
 def formatted(self: Tensor, format_spec: str) -> str:
     """The number of a 0-d tensor as the format says; any other tensor as it prints."""
-    if not self._array.ndim and not self._array.dtype.metadata and type(self) is Tensor:
+    if not self._array.ndim and not self._array.dtype.metadata and (type(self) is Tensor or isinstance(self, Lifted)):
         return format(item(self), format_spec)
     return object.__format__(self, format_spec)
 

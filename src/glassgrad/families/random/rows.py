@@ -16,7 +16,7 @@ from ...core.tensor import wrap
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
 from ...kernels.columns import not_implemented
-from ..arithmetic.rows import NOT_IMPLEMENTED
+from ..arithmetic.quotients import NOT_IMPLEMENTED
 from ..cast.rows import fill_number
 from ..shape.rows import on_arrays
 from . import counts

@@ -63,7 +63,7 @@ def serving(gen: Generator, n: int) -> tuple[Any, Any] | None:
 
     Fewer than are worth loading them for come from them too once they are loaded: the numbers are the same.
     """
-    if n < compiled.least and (compiled.least == compiled.NEVER or "random" not in vars(compiled)):
+    if compiled.least == compiled.NEVER or not compiled.is_ready("random", n if n >= compiled.least else 0):
         return None
     native = compiled.random
     if compiled.least == compiled.NEVER:  # Numba is there, but refuses

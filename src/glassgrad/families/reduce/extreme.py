@@ -14,6 +14,7 @@ from ...ground import errors
 from ...ground.index import IS_NARROW
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
+from ..compare.rows import where
 from .rows import kept_sizes, spread_dim
 
 ndarray = np.ndarray
@@ -281,13 +282,19 @@ def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 nanmedian_dim.derivative(self=_at_indices)
 
 
+def _evenly(grad: Any, self: Any, result: Any) -> Any:
+    """A gradient in equal parts for the elements that equal a result; zero for others, whatever the gradient is."""
+    shares = ties(self, result, None, False, True)
+    return where(shares == 0, 0, grad * shares)
+
+
 @op(node="MedianBackward0", public=False, serves=(REALS, "median_cpu"))
 def median_all(self: Any, /) -> Any:
     """The lower median of all elements."""
     return _middle("median", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
 
 
-median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+median_all.derivative(self=_evenly)
 
 
 @op(node="NanmedianBackward0", public=False, serves=(REALS, "median_cpu"))
@@ -296,7 +303,7 @@ def nanmedian_all(self: Any, /) -> Any:
     return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
 
 
-nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+nanmedian_all.derivative(self=_evenly)
 
 
 @op(
@@ -437,7 +444,7 @@ def max_all(self: Any, /) -> Any:
     return self.ravel()[self.argmax()] if self.ndim else self[()]
 
 
-max_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+max_all.derivative(self=_evenly)
 
 
 @op(node="MinBackward1", public=False)
@@ -452,7 +459,7 @@ def min_all(self: Any, /) -> Any:
     return self.ravel()[self.argmin()] if self.ndim else self[()]
 
 
-min_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+min_all.derivative(self=_evenly)
 
 
 @op(

@@ -23,7 +23,8 @@ from ..create.ranges import linspace
 from ..norm.rows import shaped
 from ..pointwise.limit import complex_from
 from ..scatter.rows import gather
-from ..shape.rows import reshape, squeeze_dim, transpose, unsqueeze
+from ..shape.functions import rearranged
+from ..shape.rows import reshape, squeeze_dim, squeeze_dim_inplace, transpose, unsqueeze
 from ..sort.rows import sort
 from .functions import check_tensor, one_dim
 
@@ -342,8 +343,10 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         values = lerp(values, gather(ordered, ranks.ceil().long(), 1), share)
     rest = reduced if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
     if fractions._array.ndim == 0:
-        return shaped(values, rest)
-    return shaped(transpose(values, 0, 1), (fractions._array.size, *rest))
+        values = shaped(values, (*rest, 1))
+    else:
+        values = shaped(transpose(values, 0, 1), (fractions._array.size, *rest, 1))
+    return rearranged(values, squeeze_dim_inplace, -1)
 
 
 @composite()

@@ -260,6 +260,8 @@ def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    if self.dtype.kind == "c":
+        raise NotImplementedError("logcumsumexp of complex numbers is not in glassgrad: x.exp().cumsum(dim).log() is")
     if self.ndim == 0:
         return self + self.dtype.type(0)
     return np.logaddexp.accumulate(self, axis=dim)

@@ -85,7 +85,8 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
         return rows.scatter_reduce, (index, source), (dim, kind, True)
     if isinstance(source, Tensor):
         return rows.scatter, (index, source), (dim,)
-    dtypes.check_number(source, input._array.dtype)
+    if index._array.size:
+        dtypes.check_number(source, input._array.dtype)
     return rows.scatter_value, (index,), (dim, source)
 
 
@@ -199,6 +200,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 @composite(function=False)
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place :func:`index_fill`."""
+    write.check_writable(self, False)
     row, others, settings = _filling(self, dim, index, value)
     if write.is_doubled(self._array):
         everywhere = [None] * axis_of(dim, self._array.ndim)

@@ -80,18 +80,40 @@ def covered(src: Any, index: Any) -> Any:
     return src.reshape(src.shape or (1,))[tuple(slice(size) for size in index.shape or (1,))]
 
 
+_SEVERAL = 64  # rows from which on they are added in turns
+_FEW_TURNS = 16  # rows that a turn must have on average to be quicker than one after the other
+
+
 def add_rows(out: Any, index: Any, values: Any) -> None:
     """Add ``values[i]`` into ``out[index[i]]``, one after the other.
 
-    Wide rows are added by themselves, which is far quicker than ``np.add.at``; narrow ones element by element.
+    Wide rows are added in turns, or by themselves, which is far quicker than ``np.add.at``; narrow ones element by
+    element. A row's sum is the same in all three: its values are added in their order.
     """
     if values.size >= compiled.least and compiled.scatter.add_rows(out, index, values):
         return
     if out.ndim == 1 or (out[:1].size < 32 and index.size > 16):
         np.add.at(out, index, values)
         return
+    named, values = index.reshape(-1), values.reshape(-1, *out.shape[1:])
+    if named.size > _SEVERAL and named.min() >= 0:
+        turns = _turns(named)
+        if named.size > _FEW_TURNS * len(turns):
+            for turn in turns:  # no row is named twice within one
+                out[named[turn]] += values[turn]
+            return
     add = np.add
-    rows = out if len(out) > 4 * index.size else list(out)
-    for row, value in zip(index.reshape(-1).tolist(), values.reshape(-1, *out.shape[1:]), strict=True):
+    rows = out if len(out) > 4 * named.size else list(out)
+    for row, value in zip(named.tolist(), values, strict=True):
         row = rows[row]
         add(row, value, row)
+
+
+def _turns(named: Any) -> list[Any]:
+    """Where each row is named for the first time, for the second time, and so on."""
+    order = named.argsort(kind="stable")
+    sorted_names = named[order]
+    starts = np.flatnonzero(np.concatenate(([True], sorted_names[1:] != sorted_names[:-1])))
+    turn = np.arange(named.size) - np.repeat(starts, np.diff(starts, append=named.size))
+    by_turn = turn.argsort(kind="stable")
+    return np.split(order[by_turn], np.cumsum(np.bincount(turn))[:-1])

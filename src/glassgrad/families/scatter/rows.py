@@ -120,9 +120,9 @@ corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes
 @op(public=False, forward="linear", batched="dims")
 def corner_backward(grad_output: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` in the first places along every dimension."""
-    out = np.zeros(sizes, grad_output.dtype)
+    out = np.zeros(sizes or (1,), grad_output.dtype)
     out[tuple(builtins.slice(size) for size in grad_output.shape)] = grad_output
-    return out
+    return out.reshape(sizes)
 
 
 corner_backward.derivative(grad_output=lambda grad, grad_output_sizes: corner(grad, grad_output_sizes))

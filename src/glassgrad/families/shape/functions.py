@@ -145,8 +145,8 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     """The view with other sizes, or of the same bytes as another dtype."""
     if len(size) == 1 and type(size[0]) is not int:
         size = size[0]
-        if type(size) is dtype_type:
-            return _reread(self, size)
+        if type(size) is dtype_type or isinstance(size, type):
+            return _reread(self, dtypes.demand(size, "view"))
         if type(size) not in _LISTS and not hasattr(size, "__index__"):
             raise _neither(size)
         size = sizes_of("view", (size,), named)
@@ -225,6 +225,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @composite()
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """The view in which one dimension is laid out as several."""
+    if not input._array.ndim:
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     axis = axis_of(whole("unflatten", dim), input._array.ndim)
     wanted = tuple(sizes)
     if not wanted:
@@ -395,7 +397,7 @@ def _matrix(self: Tensor, name: str, line: int, advice: str) -> bool:
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The view with the last two dimensions exchanged."""
     if not _matrix(self, "mT", 4373, "This function is the identity in these cases."):
-        return rows.permute(self, ())
+        return self
     return rows.transpose(self, -2, -1)
 
 
@@ -406,7 +408,7 @@ def _conjugated(view: Tensor) -> Tensor:
 def _adjoint(self: Tensor) -> Tensor:
     """The view with the last two dimensions exchanged, conjugated."""
     if not _matrix(self, "mH", 4382, "Consider using x.conj()."):
-        return _conjugated(rows.permute(self, ()))
+        return _conjugated(self)
     return _conjugated(rows.transpose(self, -2, -1))
 
 
@@ -415,7 +417,7 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
     ndim = self._array.ndim
     if ndim == 0:
         _warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().", 4335)
-        return _conjugated(rows.permute(self, ()))
+        return _conjugated(self)
     if ndim != 2:
         more = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{more}")
@@ -430,7 +432,7 @@ for _name, _getter in (("T", _reversed), ("mT", _matrix_transposed), ("H", _matr
 def adjoint(input: Tensor) -> Tensor:
     """The view with the last two dimensions exchanged, conjugated."""
     if not _matrix(input, "adjoint", 4390, "Consider using x.conj()."):
-        return _conjugated(rows.permute(input, ()))
+        return _conjugated(input)
     return _conjugated(rows.transpose(input, -2, -1))
 
 
@@ -510,9 +512,10 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     version.version += 1
     edge = target._edge
     if type(edge) is View:
-        edge.seen = version.version
         if record is not None:
             edge.edge = record
+        if edge.edge is record:  # else its history is that of another layout, and read anew
+            edge.seen = version.version
     elif record is not None:
         target._edge = record
     return target
@@ -538,6 +541,9 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 @composite(function=False)
 def t_(self: Tensor) -> Tensor:
     """In-place :func:`t`."""
+    if self._array.ndim > 2:
+        write.check_writable(self, False)
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
     return rearranged(self, rows.t_inplace)
 
 
@@ -555,6 +561,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         raise RuntimeError("cannot resize variables that require grad")
     if memory_format is dtypes.preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")
+    if min(wanted, default=0) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
     share(self)
     old = self._array
     strides = strides_of(old) if wanted == old.shape else dense(wanted)

@@ -377,7 +377,7 @@ permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
 def unsqueeze(self: Any, /, dim: Any) -> Any:
     """The view with a dimension of size 1 put in at ``dim``."""
     shape, strides = self.shape, self.strides
-    if not hasattr(dim, "__index__"):
+    if type(dim) is not int and not hasattr(dim, "__index__"):
         raise TypeError(f"unsqueeze(): argument 'dim' (position 1) must be int, not {dtypes.called(dim)}")
     at = dim + len(shape) + 1 if dim < 0 else dim
     if not 0 <= at <= len(shape):

@@ -203,11 +203,10 @@ log_softmax_backward.derivative(
 def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The logarithms of the sums of exponentials along ``dim``."""
     if self.ndim == 0:
-        return self + 0
-    if self.dtype.kind == "c":
-        top = np.maximum.reduce(self.real, axis=dim, keepdims=True)
-    else:
-        top = np.maximum.reduce(self, axis=dim, keepdims=True, initial=-np.inf)
+        # of a complex number, the angle that a logarithm gives
+        return np.log(np.exp(self - self.real)) + self.real if self.dtype.kind == "c" else self + 0
+    real = self.real if self.dtype.kind == "c" else self
+    top = np.maximum.reduce(real, axis=dim, keepdims=True, initial=-np.inf)
     top = np.where(np.isinf(top), top.dtype.type(0), top)
     logs = np.log(along(np.exp(self - top), dim, True)) + top
     if not keepdim:

@@ -79,7 +79,8 @@ def unique(
                 array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
             )
             inverse = inverse.reshape(-1)
-    return _answers(values.astype(input._array.dtype), inverse, counts, return_inverse, return_counts)
+    row = rows.unique if dim is None else rows.unique_dim
+    return _answers(row(input, values.astype(input._array.dtype)), inverse, counts, return_inverse, return_counts)
 
 
 @composite()
@@ -103,7 +104,7 @@ def unique_consecutive(
     values = flat[first] if dim is None else np.array(np.moveaxis(flat[first], 0, axis))
     if dim is None:
         inverse = inverse.reshape(array.shape)
-    return _answers(values, inverse, counts, return_inverse, return_counts)
+    return _answers(rows.unique_consecutive(input, values), inverse, counts, return_inverse, return_counts)
 
 
 def _check_slices(sizes: tuple[int, ...], axis: int) -> None:
@@ -116,7 +117,7 @@ def _check_slices(sizes: tuple[int, ...], axis: int) -> None:
 
 
 def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_counts: bool) -> Any:
-    answer = [wrap(values)]
+    answer = [values]
     if with_inverse:
         answer.append(wrap(inverse.astype(np.int64)))
     if with_counts:
@@ -196,7 +197,7 @@ def searchsorted(
         if sorter._array.dtype != np.int64:
             kind = sorter.dtype.scalar_name
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
-        sorted_sequence = wrap(np.take_along_axis(sorted_sequence._array, sorter._array, -1))
+        sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
 
 

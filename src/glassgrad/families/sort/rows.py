@@ -186,3 +186,41 @@ def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
     indices = ((values - low) / (high - low) * bins).astype(np.intp)
     indices[indices == bins] = bins - 1
     return np.bincount(indices, minlength=bins).astype(self.dtype)
+
+
+# -- different elements ------------------------------------------------------------------------------------------------
+
+
+def _refused(name: str) -> Any:
+    def refuse(grad: Any) -> Any:
+        """Raise PyTorch's error for the gradient of different elements."""
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return refuse
+
+
+@op(node="Unique2Backward0", public=False)
+def unique(self: Any, /, values: Any) -> Any:
+    """The different elements, as they were picked out already; not differentiable."""
+    return values
+
+
+unique.derivative(self=_refused("_unique2"))
+
+
+@op(node="UniqueDimBackward0", public=False)
+def unique_dim(self: Any, /, values: Any) -> Any:
+    """The different slices of a dimension; not differentiable."""
+    return values
+
+
+unique_dim.derivative(self=_refused("unique_dim"))
+
+
+@op(node="UniqueConsecutiveBackward0", public=False)
+def unique_consecutive(self: Any, /, values: Any) -> Any:
+    """The first of every run of equal elements; not differentiable."""
+    return values
+
+
+unique_consecutive.derivative(self=_refused("unique_consecutive"))

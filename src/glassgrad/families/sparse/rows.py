@@ -14,6 +14,7 @@ import numpy as np
 from ...core import call
 from ...core.row import Row
 from ...ground import dtypes
+from ...tensor import sparse as _classes  # noqa: F401  the tensors that carry what these rows give
 from ..shape.rows import expand, unsqueeze
 from . import kernels as arrays
 from .kernels import Carrier, Coo, Csr

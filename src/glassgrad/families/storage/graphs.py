@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import hooks, plan, saved, views
+from ...core import hooks, packed, plan, views
 from ...core.lifted import Lifted
 from ...core.record import About, Fitting, Kind, Record, freed, tick
 from ...core.row import TABLE
@@ -31,7 +31,7 @@ from ...ops.declare import composite
 from .interchange import OWN, copy_leaf, place_in_memory, reduce_leaf, saving, warn_of_each, warn_of_hooks
 
 #: The classes whose objects make up a graph, beside tensors.
-PARTS = (Record, View, VersionCounter, Fitting, About, saved.Packed, saved.Bare, views.Home)
+PARTS = (Record, View, VersionCounter, Fitting, About, packed.Packed, packed.Bare, views.Home)
 _ATOMS = frozenset({type(None), bool, int, float, complex, str, type})
 #: What of ours in a tensor's dictionary a copy keeps.
 _KEPT = frozenset({"_inference", "_conjugate"})
@@ -191,7 +191,7 @@ def _way_back(record: Record) -> Any:
     """The function that runs a record, without hooks, by what it is to the record's kind."""
     extras = getattr(record, "_about", None)
     run = record.run if extras is None or extras.inner is None or record.run is freed else extras.inner
-    return "kind" if run is record.kind.run else "plan" if run is plan.run else run
+    return "kind" if run is record.kind.run else "plan" if run is plan.gradients else run
 
 
 def _kind_of(kind: Kind) -> _KindOf:
@@ -261,7 +261,7 @@ class _Building:
                 record.kind = record._own_kind()
             record._gathered = None
             if record.run in ("kind", "plan"):
-                record.run = record.kind.run if record.run == "kind" else plan.run
+                record.run = record.kind.run if record.run == "kind" else plan.gradients
             extras = getattr(record, "_about", None)
             if extras is not None and extras.retain is not None:
                 hooks.install(record)

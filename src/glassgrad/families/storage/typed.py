@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import tensor as tensors
+from ...core.lifted import Lifted
 from ...core.tensor import Tensor, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -300,6 +301,8 @@ composite(method=False)(TypedStorage)
 @composite(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory of the tensor, which its views share."""
+    if isinstance(self, Lifted):
+        self = self.level.memory(self)
     share(self)
     if self._array.dtype.metadata is not None:
         return UntypedStorage(self._array.size * self._array.itemsize, device="meta")
@@ -383,6 +386,9 @@ def looking_at(owner: Any, kind: Any, offset: int, sizes: Any, strides: Any) -> 
     return np.ndarray(sizes, kind, memory, offset * kind.itemsize, steps)  # type: ignore[arg-type]
 
 
+_C_TYPES = {"Byte": "unsigned char", "Char": "signed char", "Short": "short int", "Long": "long int"}
+
+
 @composite(function=False)
 def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Make the tensor look at other memory: a storage's or another tensor's; sizes and strides in elements."""
@@ -396,7 +402,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
     kind = self._array.dtype
     if isinstance(source, Tensor):
         if source._array.dtype != kind:
-            words = [argument.dtype.scalar_name.lower() for argument in (source, self)]
+            words = [_C_TYPES.get(each.dtype.scalar_name) or dtypes.c_name(each.dtype) for each in (source, self)]
             raise RuntimeError(f"Could not set tensor of type {words[0]} to a tensor of type {words[1]}")
         share(source)
         array = source._array

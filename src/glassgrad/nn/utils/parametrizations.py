@@ -10,8 +10,8 @@ import numpy as np
 from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor, wrap
 from ...families.join.rows import cat
-from ...families.linalg.functions import identity, matrix_exponential, reflected
-from ...families.matrix.functions import linalg_solve, matmul
+from ...families.linalg.functions import identity, linalg_solve, matrix_exponential, reflected
+from ...families.matrix.functions import matmul
 from ...families.norm.functions import _weight_norm as weight_of
 from ...families.norm.functions import norm_except_dim
 from ...families.random.functions import randn

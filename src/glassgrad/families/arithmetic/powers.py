@@ -1,0 +1,119 @@
+"""Powers, elementwise with broadcasting."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ...ground import dtypes
+from ...kernels.columns import not_implemented
+from ..compare.rows import where, zero_like
+from ..pointwise.rows import log
+from .rows import wide_steps
+
+
+def _integer_power(self: Any, exponent: Any) -> Any:
+    """A power of integers, which wraps; of negative exponents only 1 and -1 have one."""
+    if not np.any(exponent < 0):
+        return np.power(self, exponent)
+    down = exponent < 0
+    odd = exponent % 2 != 0
+    size = np.power(self, np.where(down, 0, exponent).astype(self.dtype))
+    tiny = np.where(self == 1, 1, np.where(self == -1, np.where(odd, -1, 1), 0))
+    return np.where(down, tiny, size).astype(self.dtype)[()]
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """A power; complex ones by logarithms, as in PyTorch: NumPy multiplies for whole exponents, until it overflows."""
+    return np.power(base, exponent) if base.dtype.kind != "c" else np.exp(exponent * np.log(base))
+
+
+@op(node="PowBackward0", inplace=True, public=False, batched="point")
+def pow_number(self: Any, /, exponent: Any) -> Any:
+    """The power of each element with one exponent."""
+    if exponent == 2:
+        return self * self
+    if exponent == 3:
+        if self.dtype.char == "e":
+            return wide_steps(pow_number, self, 3)
+        return self * self * self
+    if exponent == 1:
+        return +self
+    kind = self.dtype.kind
+    if kind in "iub":
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        dtypes.check_number(exponent, self.dtype)
+        return np.power(self, np.asarray(exponent).astype(self.dtype))
+    if exponent == 0.5:
+        return np.sqrt(self)
+    if exponent == -1:
+        return 1 / self
+    if exponent == -0.5:
+        return 1 / np.sqrt(self)
+    if exponent == 4 and kind != "c":
+        square = self * self
+        return square * square
+    if exponent == -2:
+        return 1 / (self * self)
+    return _power(self, self.dtype.type(exponent)) if exponent else np.ones_like(self)[()]
+
+
+@pow_number.derivative("self")
+def slope_of_power(grad: Any, self: Any, exponent: Any) -> Any:
+    """The gradient times ``exponent * self ** (exponent - 1)``; zero for the exponent zero."""
+    if exponent == 2:
+        return grad * (self + self)
+    if exponent == 0:
+        return zero_like(grad)
+    return grad * (pow_number(self, exponent - 1) * exponent)
+
+
+@op(node="PowBackward1", inplace=True, typed="promote", batched="point")
+def pow(self: Any, exponent: Any, /) -> Any:
+    """The elementwise power, with broadcasting."""
+    kind = self.dtype.kind
+    if kind == "b":
+        raise not_implemented("pow", self)
+    return _integer_power(self, exponent) if kind in "iu" else _power(self, exponent)
+
+
+pow.derivative(
+    self=lambda grad, self, exponent: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1))),
+    exponent=lambda grad, self, exponent, result: grad * where(power_of_zero(self, exponent), 0, result * log(self)),
+)
+
+
+@op(node="PowBackward2", public=False, batched="point")
+def pow_base(exponent: Any, /, self: Any) -> Any:
+    """The powers of one number."""
+    base = np.asarray(self).astype(exponent.dtype)[()]
+    if base == 1:
+        return np.ones_like(exponent)[()]
+    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else _power(base, exponent)
+
+
+pow_base.derivative(
+    exponent=lambda grad, exponent, self, result: (
+        where(exponent >= 0, 0, grad * result * _DOWN) if self == 0 else grad * (result * _log_of_number(self))
+    )
+)
+
+
+_DOWN = -math.inf  # the slope of 0 ** x below zero
+
+
+@op(constant=True, typed="promote", public=False, batched="point")
+def power_of_zero(self: Any, exponent: Any, /) -> Any:
+    """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
+    return np.logical_and(self == 0, exponent.real >= 0)
+
+
+def _log_of_number(base: Any) -> Any:
+    if isinstance(base, complex):
+        return cmath.log(base)
+    return math.log(base) if base > 0 else math.nan

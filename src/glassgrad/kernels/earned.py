@@ -1,0 +1,65 @@
+"""When a file of compiled kernels is loaded: counts of the elements that it was asked to serve; knows NumPy only.
+
+A kernel takes seconds to compile, and gains some nanoseconds with each element. Compiling pays from the moment at which
+NumPy has taken so much longer as compiling takes: whoever changes over then has lost at most as much again as by the
+best choice in hindsight, be the program short or long.
+Source: A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator (1988), "Competitive snoopy caching".
+
+Elements are counted and not seconds, so the same program changes over at the same call in every run, whatever else the
+machine does and whatever earlier runs have left on disk.  At a quarter of them another process begins to compile
+(``ahead.py``), so that this one need not wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import ahead
+
+_M = 1_000_000
+#: For each file the elements that it must have been asked for: seconds to compile it, over the gain with an element, as
+#: ``benchmarks/ledger.py`` measures both, rounded. Who serves rows of products gains more with an element.
+WORTH: dict[str, int] = {
+    "activation": 300 * _M, "arithmetic": 100 * _M, "attention": 2_000 * _M, "batchnorm": 3_000 * _M,
+    "convolution": 800 * _M, "elementary": 300 * _M, "elementwise": 1_000 * _M, "linalg": 50 * _M, "matrix": 500 * _M,
+    "norm": 1_000 * _M, "optimizer": 1_000 * _M, "pooling": 500 * _M, "random": 200 * _M, "recurrent": 60 * _M,
+    "reduce": 1_000 * _M, "scan": 200 * _M, "scatter": 300 * _M, "softmax": 500 * _M, "sort": 50 * _M,
+    "special": 100 * _M,
+}  # fmt: skip
+_asked: dict[str, int] = {}
+
+
+def has(name: str) -> bool:
+    """Whether the file of kernels of that name has earned to be loaded."""
+    return _asked.get(name, 0) >= WORTH.get(name, 0)
+
+
+def by_elements(name: str, elements: int) -> bool:
+    """Whether it has with these elements, which count."""
+    before = _asked.get(name, 0)
+    now = _asked[name] = before + elements
+    worth = WORTH.get(name, 0)
+    if before < worth >> 2 <= now:
+        ahead.begin(name)
+    if now < worth:
+        return False
+    ahead.wait(name)
+    return True
+
+
+def by(name: str, arguments: Iterable[Any], settings: Mapping[str, Any]) -> bool:
+    """Whether it has with a call of one of its functions, whose arrays count."""
+    return by_elements(name, _elements(arguments) + _elements(settings.values()))
+
+
+def _elements(values: Iterable[Any]) -> int:
+    total = 0
+    for value in values:
+        if isinstance(value, np.ndarray):
+            total += value.size
+        elif isinstance(value, (list, tuple)):
+            total += _elements(value)
+    return total

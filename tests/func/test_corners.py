@@ -1,0 +1,235 @@
+"""Corners of transforms as PyTorch has them: refusals in its words, prints, rules of batches, Functions of a user."""
+
+import copy
+import pickle
+
+import pytest
+
+import glassgrad
+from tests.func.test_against_torch import _matrix, _vector, assert_same
+
+pytestmark = pytest.mark.torch
+
+
+def _note(program):
+    """What a program notes down in a list."""
+
+    def noted(t):
+        notes = []
+        program(t, notes)
+        return notes
+
+    return noted
+
+
+def _dual(t, function):
+    """What ``function`` of a dual tensor gives within a block of forward mode."""
+    with t.autograd.forward_ad.dual_level():
+        return function(t.autograd.forward_ad.make_dual(_vector(t), _vector(t) * 2))
+
+
+def _unpacked(t, dual):
+    return list(t.autograd.forward_ad.unpack_dual(dual))
+
+
+def _product(t, vmap=None, gen=False, dirty=False):
+    """A custom Function of two arguments with both rules."""
+
+    class Product(t.autograd.Function):
+        generate_vmap_rule = gen
+
+        @staticmethod
+        def forward(x, y):
+            return x.mul_(y) if dirty else x * y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            if dirty:
+                ctx.mark_dirty(inputs[0])
+                ctx.save_for_backward(inputs[1])
+            else:
+                ctx.save_for_backward(*inputs)
+                ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            if dirty:
+                return grad * ctx.saved_tensors[0], None
+            x, y = ctx.saved_tensors
+            return grad * y, grad * x
+
+        @staticmethod
+        def jvp(ctx, a, b):
+            x, y = ctx.saved_tensors
+            return a * y + x * b
+
+    if vmap is not None:
+        Product.vmap = staticmethod(vmap)
+    return Product
+
+
+def _given(jvp):
+    """A custom Function whose ``jvp`` gives something else than it should."""
+
+    def program(t):
+        class Odd(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * x
+
+        Odd.jvp = staticmethod(lambda ctx, tangent: jvp(tangent))
+        return _dual(t, Odd.apply)
+
+    return program
+
+
+def _norm(t, **options):
+    t.manual_seed(0)
+    net = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.BatchNorm1d(4, **options)).double()
+    return net, dict(net.named_parameters())
+
+
+def _normed(t, transform, **options):
+    net, parameters = _norm(t, **options)
+    return transform(t, lambda p, x: (t.func.functional_call(net, p, (x,)) ** 3).sum())(parameters, _cube(t))
+
+
+def _cube(t):
+    return t.arange(18.0, dtype=t.float64).reshape(2, 3, 3) ** 2 / 9
+
+
+def _leaf(t):
+    return _vector(t).requires_grad_()
+
+
+def _into(t, name, *args):
+    return lambda x: getattr(t.ones(3, dtype=t.float64), name)(*[x[0] if arg == "number" else x for arg in args]).sum()
+
+
+SCORES, CLASSES, WEIGHTS = (2, 3, 4), [[0, 1, 2], [2, 2, 3]], (2, 4)
+
+PROGRAMS = {
+    # forward mode
+    "long tangent": _note(lambda t, n: n.append(_dual(t, repr))),
+    "tangent with a graph": _note(lambda t, n: n.append(_dual(t, lambda d: repr(d * _leaf(t))[:60]))),
+    "unpack a number": lambda t: _dual(t, lambda d: t.autograd.forward_ad.unpack_dual(3.0)),
+    "dual number": lambda t: _dual(t, lambda d: t.autograd.forward_ad.make_dual(3.0, d)),
+    "dual and out": lambda t: _dual(t, lambda d: t.sin(d, out=t.empty(3, dtype=t.float64))),
+    "dual copied": lambda t: _dual(t, lambda d: _unpacked(t, copy.deepcopy(d)) + [pickle.loads(pickle.dumps(d))]),
+    "jvp gives two": _given(lambda tangent: (tangent, tangent)),
+    "jvp gives a number": _given(lambda tangent: 3),
+    "jvp gives other sizes": _given(lambda tangent: tangent[:2]),
+    "Jacobian by columns": lambda t: t.autograd.functional.jacobian(
+        lambda x, y: (x * y, x.sum()), (_vector(t), _vector(t)), strategy="forward-mode", vectorize=True),
+    "Jacobian by columns, strictly": lambda t: t.autograd.functional.jacobian(
+        lambda x: x, _vector(t), strategy="forward-mode", vectorize=True, strict=True),
+    "Jacobian of rows together": lambda t: t.autograd.functional.jacobian(
+        lambda x, y: (x * y, y.sum(), t.ones(2)), (_vector(t), _vector(t)), vectorize=True),
+    "Jacobian with a graph": lambda t: t.autograd.functional.jacobian(
+        lambda x: x**3, _leaf(t), vectorize=True, create_graph=True),
+    "Hessian by columns": lambda t: t.autograd.functional.hessian(
+        lambda x: (x**3).sum(), _vector(t), vectorize=True, outer_jacobian_strategy="forward-mode"),
+    "Hessian by columns, one by one": lambda t: t.autograd.functional.hessian(
+        lambda x: (x**3).sum(), _vector(t), outer_jacobian_strategy="forward-mode"),
+    "second gradients, nothing checked": lambda t: t.autograd.gradgradcheck(
+        t.sin, (_leaf(t),), check_fwd_over_rev=False, check_rev_over_rev=False),
+    "second gradients, undefined": lambda t: t.autograd.gradgradcheck(
+        t.sin, (_leaf(t),), check_fwd_over_rev=True, check_rev_over_rev=False),
+    # batches of gradients
+    "batch of gradients": lambda t: (lambda x: t.autograd.grad(
+        x**3, x, t.eye(3).double(), is_grads_batched=True))(_leaf(t)),
+    "no batch of gradients": lambda t: (lambda x: t.autograd.grad(x**3, x, None, is_grads_batched=True))(_leaf(t)),
+    "batch of gradients, unused": lambda t: (lambda x, y: t.autograd.grad(
+        x**3, (x, y), t.eye(3).double(), is_grads_batched=True, materialize_grads=True))(_leaf(t), _leaf(t)),
+    # what functions give and take
+    "aux of words": lambda t: t.func.grad(lambda x: (x.sum(), "words"), has_aux=True)(_vector(t)),
+    "complex number": lambda t: t.func.grad(lambda x: x.sum())(t.tensor([1 + 1j])),
+    "cotangents of another tree": lambda t: t.func.vjp(lambda x: {"a": (x, x)}, _vector(t))[1]({"b": [_vector(t)]}),
+    "complex rows": lambda t: t.func.jacrev(lambda x: (x, x * 1j))(_vector(t)),
+    "complex columns": lambda t: t.func.jacfwd(lambda x: (x, x * 1j))(_vector(t)),
+    "no rows": lambda t: t.func.jacrev(lambda x: x * 2)(t.ones(0)),
+    "no columns": lambda t: t.func.jacfwd(lambda x: x * 2)(t.ones(0)),
+    "retain_grad": lambda t: t.func.grad(lambda x: (x.retain_grad(), x.sum())[1])(_vector(t)),
+    "deepcopy": lambda t: t.func.grad(lambda x: copy.deepcopy(x).sum())(_vector(t)),
+    "pickle": lambda t: t.vmap(lambda x: pickle.loads(pickle.dumps(x)))(_vector(t)),
+    "storage": lambda t: t.func.jvp(lambda x: x.untyped_storage(), (_vector(t),), (_vector(t),)),
+    "out within grad": lambda t: t.func.grad(lambda x: t.sin(x, out=t.empty(3).double()).sum())(_vector(t)),
+    "out within vmap": lambda t: t.vmap(lambda x: t.sin(x, out=t.empty(3).double()))(_matrix(t)),
+    "captured number": lambda t: t.func.grad(_into(t, "fill_", "number"))(_vector(t)),
+    "names of a module": lambda t: t.func.functional_call(_norm(t)[0], {"x": _vector(t)}, _matrix(t), strict=True),
+    # prints
+    "printed along 1": _note(lambda t, n: t.vmap(lambda x: (n.append(repr(x)), x)[1], in_dims=1)(_matrix(t))),
+    "printed after": _note(lambda t, n: t.func.grad(
+        lambda x: (n.append(x), x.sum())[1])(_vector(t)) is n.append(repr(n.pop()))),
+    "formatted": _note(lambda t, n: t.func.grad(lambda x: (n.append(f"{x:.2f}"), x)[1])(t.tensor(1.5))),
+    "formatted batch": lambda t: t.vmap(lambda x: (f"{x:.2f}", x)[1])(_vector(t)),
+    # values and sizes of batches
+    "batch that escaped": _note(lambda t, n: t.vmap(
+        lambda x: (n.append(x), x)[1])(_vector(t)) is n.append(n.pop(0) * 2)),
+    "sizes by values": lambda t: t.vmap(lambda i: t.ones(i))(t.tensor([1, 2])),
+    "range by values": lambda t: t.vmap(lambda i: sum(range(i)) * i)(t.tensor([1, 2])),
+    "arange by values": lambda t: t.vmap(lambda i: t.arange(i))(t.tensor([1, 2])),
+    "tensor of numbers": lambda t: t.vmap(lambda x: t.tensor([x, x]))(_vector(t)),
+    "address": lambda t: t.vmap(lambda x: x * x.data_ptr())(_vector(t)),
+    "data": lambda t: t.vmap(lambda x: setattr(x, "data", x))(_vector(t)),
+    "data of another": lambda t: t.vmap(lambda x: setattr(t.ones(()), "data", x))(_vector(t)),
+    "chunks draw the same": lambda t: (t.manual_seed(0), t.vmap(
+        lambda x: x + t.rand(3), randomness="same", chunk_size=1)(_matrix(t)))[1],
+    **{f"into {name}": lambda t, name=name, args=args: t.vmap(_into(t, name, *args))(_matrix(t)) for name, args in {
+        "mul_": "x", "copy_": "x", "fill_": ("number",), "pow_": "x", "lt_": "x", "addcmul_": "xx"}.items()},
+    # rules
+    "masked_select": lambda t: t.vmap(lambda x: x.masked_select(t.tensor([True, False, True])))(_matrix(t)),
+    "combinations": lambda t: t.vmap(t.combinations)(_matrix(t)),
+    "block_diag": lambda t: t.vmap(lambda x: t.block_diag(x, x[0], t.ones(1, 2).double(), x.unsqueeze(1)))(_matrix(t)),
+    "block_diag, columns": lambda t: t.func.jacfwd(lambda x: t.block_diag(x, x[0]))(_vector(t)),
+    "lstsq": lambda t: t.vmap(lambda a: t.linalg.lstsq(a @ a.t() + t.eye(3), a)[0])(_cube(t)),
+    "matrix_rank": lambda t: t.vmap(t.linalg.matrix_rank)(_cube(t)),
+    "rms_norm": lambda t: t.vmap(lambda w: t.nn.functional.rms_norm(_cube(t), (3,), w))(_matrix(t)),
+    "weights of classes": lambda t: [t.vmap(t.func.grad(lambda s, y, w, reduction=reduction: t.nn.functional.nll_loss(
+        s, y, w, reduction=reduction, ignore_index=1).sum(), (0,)))(
+        t.arange(24.0).double().reshape(SCORES) / 9, t.tensor(CLASSES), t.arange(8.0).double().reshape(WEIGHTS) + 1)
+        for reduction in ("mean", "sum", "none")],
+    "sorter": lambda t: t.vmap(lambda x, s: t.searchsorted(x, x * 1.1, sorter=s))(
+        _matrix(t), t.tensor([[2, 1, 0], [0, 1, 2]])),
+    "short window": lambda t: t.vmap(lambda x, w: t.stft(x, 4, 2, 3, w, return_complex=True))(
+        t.arange(20.0).double().reshape(2, 10), _matrix(t)),
+    # layers
+    "statistics within grad": lambda t: _normed(t, lambda t, f: lambda p, x: t.func.grad(f)(p, x[0])),
+    "statistics within vmap": lambda t: _normed(t, lambda t, f: t.vmap(f, in_dims=(None, 0))),
+    "no statistics": lambda t: _normed(t, lambda t, f: t.vmap(f, in_dims=(None, 0)), track_running_stats=False),
+    "statistics of each sample": lambda t: t.vmap(lambda x, m, v: t.nn.functional.instance_norm(x, m, v))(
+        _cube(t).unsqueeze(1), _matrix(t), _matrix(t)),
+    # Functions
+    "vmap of vmap of a generated rule": lambda t: t.vmap(t.vmap(_product(t, gen=True).apply), (0, None))(
+        _cube(t), _matrix(t).t()),
+    "vmap gives one": lambda t: t.vmap(_product(t, lambda info, dims, x, y: x).apply)(_matrix(t), _matrix(t)),
+    "vmap gives strange dims": lambda t: t.vmap(_product(t, lambda info, dims, x, y: (x, (0, 0))).apply)(
+        _matrix(t), _matrix(t)),
+    "dirty": lambda t: t.func.grad(lambda x: (
+        lambda z: (_product(t, dirty=True).apply(z, x.detach()) * z).sum())(x.clone()))(_vector(t)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_corner(name):
+    assert_same(PROGRAMS[name])
+
+
+def test_a_batch_of_gradients_is_one_walk():
+    x = glassgrad.ones(3, requires_grad=True)
+    y = x * x
+    calls = []
+    y.register_hook(lambda grad: calls.append(grad.shape))
+    glassgrad.autograd.grad(y, x, glassgrad.eye(3), is_grads_batched=True, retain_graph=True)
+    assert calls == [(3,)]
+    glassgrad.autograd.functional.jacobian(lambda z: (calls.clear(), z.exp())[1], x, vectorize=True)
+    assert calls == []
+
+
+def test_orders_of_forward_mode_through_a_function():
+    """PyTorch gives zero for the second."""
+    cube = glassgrad.func.jvp
+    function = _product(glassgrad, gen=True).apply
+    x, one = glassgrad.tensor(2.0), glassgrad.tensor(1.0)
+    _, twice = cube(lambda y: cube(lambda z: function(z, z * z), (y,), (one,))[1], (x,), (one,))
+    assert twice.item() == 12

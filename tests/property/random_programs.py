@@ -1,0 +1,544 @@
+"""Random programs of tensors in both engines, line by line: values, dtypes, strides, graphs, gradients, refusals.
+
+``python -m tests.property.random_programs --count 20000 --seed 1`` runs so many and prints of each that differs the
+shortest part that still does, as a script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+import glassgrad
+from tests.programs.record import clean
+from tests.torch_reference import torch
+
+FLOATS = ["float32"] * 6 + ["float64"] * 4 + ["float16", "bfloat16"]
+DTYPES = [*FLOATS, *FLOATS, "complex64", "complex128", "complex64"]
+DTYPES += ["int64", "int64", "int32", "int16", "uint8", "int8", "bool", "bool"]
+SHAPES = [(), (0,), (1,), (3,), (4,), (2, 3), (3, 3), (3, 1), (1, 3), (0, 3), (2, 1, 3), (2, 2, 2), (2, 3, 2)]
+SHAPES.append((1, 2, 2, 2))
+PRECISION = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-8, "complex128": 1e-8}
+#: What a line may do; {x}, {y}, {z} are tensors, {d}, {e} dimensions, {i}, {j} small whole numbers, {k} positive ones,
+#: {n} a number, {s} a tensor or a number, {b} a truth, {t} a dtype, {v} sizes of as many elements, {m} a mask, {l}
+#: indices.  Left out is what reads what it has just written: PyTorch gives what comes of it.
+VIEWS = """
+{x}.select({d}, {i})|{x}[{i}]|{x}[{i}:]|{x}[::{k}]|{x}[..., {i}]|{x}[None]|{x}[..., :{k}]|{x}.narrow({d}, 0, {k})
+{x}.transpose({d}, {e})|{x}.t()|{x}.mT|{x}.permute({p})|{x}.movedim({d}, {e})|{x}.view({v})|{x}.view(-1)
+{x}.reshape({v})|{x}.reshape(-1)|{x}.flatten()|{x}.unsqueeze({d})|{x}.squeeze()|{x}.squeeze({d})|{x}.expand(2, {w})
+{x}.expand_as({y})|{x}.diagonal({i})|{x}.unbind({d})[0]|{x}.split({k}, {d})[-1]|{x}.chunk(2, {d})[0]|{x}.detach()
+{x}.unfold({d}, {k}, 1)|{x}.real|{x}.imag|{x}.conj()|torch.view_as_real({x})|torch.view_as_complex({x})|{x}.view({t})
+{x}.view_as({y})|{x}.as_strided(({k},), (1,), 0)|{x}.mH|{x}.swapaxes({d}, {e})|{x}.ravel()
+{x}.unflatten({d}, (-1, {k}))
+{x}.tensor_split(2, {d})[0]|{x}.positive()|{x}.alias|torch.atleast_2d({x})|{x}.resolve_conj()|{x}.data
+{x}.hsplit(1)[0]|{x}.broadcast_to((2, {w}))|torch.broadcast_tensors({x}, {y})[0]|{x}.adjoint()|{x}.__getitem__(...)
+"""
+ONE = """
+{x}.neg()|{x}.abs()|{x}.exp()|{x}.sin()|{x}.cos()|{x}.tanh()|{x}.sigmoid()|{x}.relu()|{x}.sqrt()|{x}.log()|{x}.log1p()
+{x}.square()|{x}.reciprocal()|{x}.rsqrt()|{x}.sign()|{x}.sgn()|{x}.floor()|{x}.round()|{x}.trunc()|{x}.frac()
+{x}.erf()
+{x}.clone()|{x}.contiguous()|{x} * 1|{x}.to(torch.{t})|{x}.to(torch.{t}).to(torch.{t})|{x}.double()
+{x}.long()|{x}.bool()
+{x}.clamp({n}, {n})|{x}.clamp_min({n})|{x}.pow({n})|{x} ** {j}|{n} ** {x}|{x}.sum()|{x}.sum({d})|{x}.sum({d}, True)
+{x}.mean()|{x}.mean({d})|{x}.prod()|{x}.prod({d})|{x}.var({d})|{x}.std()|{x}.norm()|{x}.norm({n}, {d})|{x}.amax({d})
+{x}.amin()|{x}.max()|{x}.max({d})[0]|{x}.min({d})[1]|{x}.argmax({d})|{x}.median({d})[0]|{x}.cumsum({d})
+{x}.cumprod({d})
+{x}.cummax({d})[0]|{x}.logsumexp({d})|{x}.softmax({d})|{x}.log_softmax({d})|{x}.sort({d})[0]|{x}.topk({k}, {d})[0]
+{x}.flip({d})|{x}.roll({i}, {d})|{x}.tril()|{x}.triu({i})|{x}.repeat(2, {ones})|{x}.repeat_interleave({k}, {d})
+{x}.any()|{x}.all({d})|{x}.isnan()|{x}.logical_not()|{x}.nonzero()|{x}.count_nonzero()|{x}.bitwise_not()|~{x}
+{x}.diff()|{x}.angle()|{x}.tile({k})|{x}.diag()|{x}.trace()|{x}.logcumsumexp({d})|{x}.nan_to_num()|{x}.nansum()|{x}.T
+torch.zeros_like({x})|torch.full_like({x}, {n})|{x}.new_full((2,), {n})|torch.nn.functional.gelu({x})
+{x}.cosh()|{x}.atan()
+torch.nn.functional.silu({x})|torch.nn.functional.softplus({x})|torch.nn.functional.layer_norm({x}, {x}.shape[-1:])
+torch.nn.functional.leaky_relu({x})|torch.nn.functional.normalize({x}, dim={d})|torch.nn.functional.pad({x}, (1, {k}))
+torch.nn.functional.dropout({x}, 0.0)|torch.nn.functional.one_hot({x})|{x}.expm1()|{x}.lgamma()
+{x}.kthvalue(1, {d})[0]
+torch.stack([{x}, {x}])|torch.linalg.vector_norm({x}, {n})|{x}.renorm(2, {d}, 1.0)|{x}.unique()|{x}.argsort({d})
+torch.linalg.matrix_norm({x})|{x}.cov()|{x}.quantile(0.5)|{x}.nanmean()|{x}.aminmax()[0]|{x}.logit(0.1)|{x}.exp2()
+torch.linalg.inv({x})|torch.linalg.det({x})|torch.linalg.qr({x})[1].abs()|{x}.matrix_power({j})|torch.fft.fft({x})
+{x}.masked_fill({m}, {n})|{x}.masked_select({m})|{x}[{m}]|{x}[{l}]|{x}.index_select({d}, {l})
+{x}.gather({d}, {x}.long().abs())
+{x}.index_fill({d}, {l}, {n})|{x}.index_add({d}, {l}, {x})|{x}.take({l})|{x}[..., {l}]|{x}[{l}, {l}]
+{x}[{l}, None]|{x}[{b}]
+"""
+TWO = """
+{x} + {s}|{x} - {s}|{x} * {s}|{x} / {s}|{s} - {x}|{s} / {x}|{x} // {s}|{x} % {s}|{x} @ {y}|{x} == {s}
+{x} < {s}|{x} >= {s}
+torch.add({x}, {s}, alpha={n})|torch.sub({x}, {y}, alpha={j})|torch.maximum({x}, {y})|torch.minimum({x}, {y})
+{x} & {s}|{x} | {y}
+torch.where({m}, {x}, {s})|torch.where({x} > 0, {s}, {x})|torch.lerp({x}, {y}, {n})|torch.lerp({x}, {y}, {z})
+{x} ^ {s}
+torch.atan2({x}, {y})|torch.hypot({x}, {y})|torch.fmod({x}, {s})|torch.remainder({s}, {x})|torch.logaddexp({x}, {y})
+torch.cat([{x}, {y}], {d})|torch.stack([{x}, {y}], {d})|torch.addcmul({x}, {y}, {z}, value={n})
+torch.addcdiv({x}, {y}, {z})
+torch.mm({x}, {y})|torch.mv({x}, {y})|torch.dot({x}, {y})|torch.outer({x}, {y})|torch.bmm({x}, {y})
+torch.addmm({x}, {y}, {z})
+torch.pow({x}, {y})|torch.xlogy({x}, {s})|torch.copysign({x}, {s})|torch.heaviside({x}, {y})
+torch.fmax({x}, {y})|{x} << {j}
+torch.nn.functional.mse_loss({x}, {y})|torch.nn.functional.l1_loss({x}, {y}, reduction="none")|torch.dist({x}, {y})
+torch.nn.functional.smooth_l1_loss({x}, {y})|torch.nn.functional.linear({x}, {y})
+torch.nn.functional.cosine_similarity({x}, {y})
+torch.einsum("i,i->i", {x}, {y})|torch.tensordot({x}, {y}, 1)|torch.cross({x}, {y})|torch.kron({x}, {y})
+torch.isin({x}, {y})
+{x}.scatter({d}, {l}, {y})|{x}.scatter({d}, {l}, {n})|{x}.index_put(({l},), {y})|{x}.masked_scatter({m}, {y})
+{x}.equal({y})
+{x}.index_copy({d}, {l}, {y})|{x}.scatter_add({d}, {l}, {y})|{x}.clamp({y}, {z})|{x}.clamp(min={y})
+torch.isclose({x}, {y})
+torch.div({x}, {s}, rounding_mode="floor")|torch.div({x}, {s}, rounding_mode="trunc")|torch.cdist({x}, {y})
+{x}.to({y})
+torch.nn.functional.binary_cross_entropy_with_logits({x}, {y})|torch.logical_and({x}, {y})
+torch.nn.functional.kl_div({x}, {y}, reduction="sum")|torch.float_power({x}, {s})|torch.complex({x}, {y})
+torch.polar({x}, {y})
+torch.nn.functional.cross_entropy({x}, {y})|torch.nn.functional.embedding({l}, {x})|torch.vdot({x}, {y})
+{x}.type_as({y})
+torch.linalg.solve({x}, {y})|torch.ldexp({x}, {l})|torch.gcd({x}, {y})|torch.logical_xor({x}, {y})
+torch.inner({x}, {y})
+torch.diagonal_scatter({x}, {y})|torch.select_scatter({x}, {y}, {d}, {i})|torch.slice_scatter({x}, {y}, {d})
+torch.vstack([{x}, {y}])
+"""
+WRITES = """
+{x}.add_({s})|{x}.sub_({s})|{x}.mul_({s})|{x}.div_({s})|{x} += {s}|{x} *= {s}|{x} -= {y}|{x}.copy_({y})|{x}.fill_({n})
+{x}.fill_({y})|{x}.zero_()|{x}.neg_()|{x}.exp_()|{x}.sin_()|{x}.tanh_()|{x}.relu_()|{x}.sigmoid_()
+{x}.clamp_({n}, {n})
+{x}.sqrt_()|{x}.abs_()|{x}.square_()|{x}.reciprocal_()|{x}.pow_({n})|{x}.pow_({y})|{x}.round_()|{x}.floor_()
+{x}.sign_()
+{x}[{i}] = {n}|{x}[{i}] = {y}|{x}[{i}:] = {y}|{x}[...] = {s}|{x}[{m}] = {n}|{x}[{m}] = {y}|{x}[{l}] = {s}
+{x}[..., 0] = {s}
+{x}[{l}] += {s}|{x}[{i}:] *= {n}|{x}[..., ::{k}] = {s}|{x}.masked_fill_({m}, {n})|{x}.masked_fill_({m}, {y})
+{x}[{b}] = {n}
+{x}.index_fill_({d}, {l}, {n})|{x}.index_add_({d}, {l}, {y})|{x}.index_copy_({d}, {l}, {y})
+{x}.scatter_({d}, {l}, {y})
+{x}.scatter_add_({d}, {l}, {y})|{x}.index_put_(({l},), {y}, accumulate={b})|{x}.addcmul_({y}, {z})
+{x}.addcdiv_({y}, {z})
+{x}.lerp_({y}, {n})|{x}.cumsum_({d})|{x}.tril_()|{x}.fmod_({n})|{x}.remainder_({s})|{x}.eq_({s})|{x}.logical_not_()
+{x}.transpose_({d}, {e})|{x}.t_()|{x}.unsqueeze_({d})|{x}.squeeze_()|{x}.detach_()|{x}.swapaxes_({d}, {e})
+{x}.conj().mul_(2)
+{x}.diagonal().add_({n})|{x}.view(-1).mul_({s})|{x}.real.add_(1)|{x}.T.add_({s})|{x}.expand(2, {w}).add_(1)
+{x}.addmm_({y}, {z})
+{x}.requires_grad_()|{x}.requires_grad_({b})|{x}.retain_grad()
+{x}.register_hook(lambda g: g * 2)|{x}.register_hook(lambda g: None)|{x}.grad = None|{x}.grad = {y}
+{x}.masked_scatter_({m}, {y} + 0)
+{x}.clamp_min_({n})|{x}.clamp_(max={y})|{x}.bitwise_and_({s})|{x}.nan_to_num_()|{x}.erf_()|{x}.trunc_()
+{x}.xlogy_({s})
+{x}.maximum({y}).add_({x})|{x}.put_({l}, {y})|{x}.swapdims_({d}, {e})|{x}.atan2_({y})
+torch.add({y}, {z}, out={x})|torch.mul({y}, {n}, out={x})|torch.exp({y}, out={x})|torch.mm({y} + 0, {z} + 0, out={x})
+torch.sum({y} + 0, {d}, out={x})|torch.cat([{y}, {z}], out={x})|torch.maximum({y}, {z}, out={x})
+torch.eq({y}, {z}, out={x})
+torch.nn.init.constant_({x}, {n})|torch.nn.functional.relu({x}, inplace=True)
+torch.nn.functional.threshold_({x}, 0, {n})
+"""
+BACKWARD = """
+{x}.backward()|{x}.sum().backward()|{x}.sum().backward(retain_graph=True)|{x}.backward({y})
+{x}.backward(torch.ones_like({x}))
+torch.autograd.backward([{x}.sum(), {y}.sum()])|{x}.backward(torch.ones_like({x}), inputs=[{y}])
+{x}.abs().sum().backward()
+"""
+SLOPES = """
+torch.autograd.grad({x}.sum(), {y})[0]|torch.autograd.grad({x}, {y}, torch.ones_like({x}), create_graph=True)[0]
+torch.autograd.grad({x}.abs().sum(), [{y}, {z}], allow_unused=True, create_graph=True)[1]
+torch.autograd.grad({x}, {y}, {x}.detach() * 1, retain_graph=True)[0]
+torch.autograd.grad(({x} * {x}).sum(), {y}, create_graph=True)[0]
+{x}.grad
+torch.utils.checkpoint.checkpoint(lambda a, b: (a * b).sin(), {x}, {y}, use_reentrant={b})
+"""
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in re.split(r"[|\n](?=[{t~]|$)", text.strip()) if line]
+
+
+KINDS = [
+    (5, "{new} = ", _lines(VIEWS)), (8, "{new} = ", _lines(ONE)), (8, "{new} = ", _lines(TWO)), (7, "", _lines(WRITES)),
+    (1, "", _lines(BACKWARD)), (2, "{new} = ", _lines(SLOPES)),
+]  # fmt: skip
+AROUND = ["{}"] * 24 + ["with torch.no_grad(): {}"] * 4 + ["with torch.enable_grad(): {}"]
+#: What is said where a program ends, as what follows differs, and docs/limits.md says why; or PyTorch breaks.
+KNOWN = re.compile(
+    "complex32|ComplexHalf|logcumsumexp|pow.? not|In-place abs|searchsorted_out_cpu|INTERNAL ASSERT|"
+    "a conjugate is being written|"
+    r"Function \w+ returned an invalid gradient|does not require grad|cummax_cpu|not resizable|isFloatingType|"
+    "does not support automatic differentiation|element of the written-to tensor refers to|view size is not compatible|"
+    "setStorage|MKL FFT|ZeroTensors|which is output 0 of (Clamp|Ldexp)|"
+    "Autograd not support dtype|has been detached in-place|Subtraction, the|"
+    "desired output type (Char|Bool|Long|Int|Short|Byte)"
+)
+FIELD = re.compile(r"\{(\w+)\}")
+
+
+class Draw:
+    """Draws the lines of a program, by what PyTorch made of the lines before."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+
+    def leaf(self, name: str) -> list[str]:
+        """Lines that make a tensor of random numbers, dtype, sizes and place in memory."""
+        chance = self.chance
+        dtype, sizes = chance.choice(DTYPES), chance.choice(SHAPES)
+        count = int(np.prod(sizes))
+        special = chance.random() < 0.06
+        parts = [_number(chance, dtype, special) for _ in range(max(count, 1) * 2)][: 2 * count]
+        about = f"dtype=torch.{dtype}"
+        numbers = ", ".join(parts[:count])
+        line = f"{name} = torch.tensor([{numbers}], {about}).reshape({sizes})"
+        layout = chance.random()
+        if layout < 0.1 and len(sizes) > 1:
+            line += ".mT.contiguous().mT"
+        elif layout < 0.2 and sizes:
+            wide = (*sizes[:-1], 2 * sizes[-1])
+            line = f"{name} = torch.tensor([{', '.join(parts)}], {about}).reshape({wide})[..., ::2]"
+        elif layout < 0.25 and sizes:
+            line += f".clone()[:1].expand({(-1 if sizes[0] == 0 else sizes[0], *[-1] * (len(sizes) - 1))})"
+        elif layout < 0.28 and len(sizes) == 4:
+            line += ".contiguous(memory_format=torch.channels_last)"
+        elif layout < 0.31 and len(sizes) > 1:
+            line += ".flip(0).mT"
+        lines = [line]
+        if ("float" in dtype or "complex" in dtype) and chance.random() < 0.65:
+            lines.append(
+                f"{name}.requires_grad_()" if chance.random() < 0.9 else f"{name} = {name}.detach().requires_grad_()"
+            )
+        return lines
+
+    def line(self, pool: dict[str, Any], new: str) -> str:
+        """A line that uses the tensors of ``pool``."""
+        chance = self.chance
+        _, prefix, templates = chance.choices(KINDS, [weight for weight, *_ in KINDS])[0]
+        template = prefix + chance.choice(templates)
+        x = chance.choice(list(pool)[-4:] if chance.random() < 0.5 else list(pool))
+        around = chance.choice(AROUND)
+        return around.format(FIELD.sub(lambda field: self.field(field[1], pool, x, new), template))
+
+    def field(self, field: str, pool: dict[str, Any], x: str, new: str) -> str:
+        """What stands in the place of a field."""
+        chance, tensor = self.chance, pool[x]
+        dim, sizes = tensor.dim(), tuple(tensor.shape)
+        first = sizes[0] if sizes else 1
+        match field:
+            case "x":
+                return x
+            case "new":
+                return new
+            case "y" | "z":
+                return self.fitting(pool, tensor)
+            case "s":
+                return self.fitting(pool, tensor) if chance.random() < 0.6 else self.field("n", pool, x, new)
+            case "d" | "e":
+                return str(chance.randint(-dim - (chance.random() < 0.03), max(dim - 1, 0)))
+            case "i":
+                return str(chance.randint(-2, 2))
+            case "j":
+                return str(chance.randint(0, 3))
+            case "k":
+                return str(chance.randint(1, 2) if chance.random() < 0.95 else chance.choice([0, 3, 5]))
+            case "n":
+                return chance.choice(
+                    ["0", "1", "2", "-1", "0.5", "-1.5", "3", "2.0", "1.0", "0.0", "True", "1j", "float('inf')"]
+                )
+            case "b":
+                return chance.choice(["True", "False"])
+            case "t":
+                return chance.choice(DTYPES) if chance.random() < 0.9 else "torch." * 0 + chance.choice(DTYPES)
+            case "v":
+                return str(
+                    chance.choice([(-1,), sizes[::-1], (1, -1), (-1, 1), (*sizes, 1), (tensor.numel(),), (2, -1)])
+                )
+            case "w":
+                return ", ".join(["-1"] * dim) or "1"
+            case "p":
+                return ", ".join(map(str, chance.sample(range(dim), dim))) or "()"
+            case "ones":
+                return ", ".join(["1"] * dim) or "1"
+            case "m":
+                if chance.random() < 0.6:
+                    return f"({x}.detach().abs() > {chance.choice(['0', '1', '0.5'])})"
+                return f"torch.arange({first}).fmod(2).eq({chance.randint(0, 1)})"
+            case "l":
+                places = [chance.randint(0, max(first - 1, 0)) for _ in range(chance.randint(0, 3))]
+                if chance.random() < 0.05:
+                    places.append(first + 1)
+                return f"torch.tensor({places}, dtype=torch.int64)"
+        raise KeyError(field)
+
+    def fitting(self, pool: dict[str, Any], tensor: Any) -> str:
+        """A tensor that is more likely than not of sizes that go with those of ``tensor``."""
+        if self.chance.random() < 0.75:
+            if near := [name for name, other in pool.items() if _broadcast(other.shape, tensor.shape)]:
+                return self.chance.choice(near)
+        return self.chance.choice(list(pool))
+
+
+def _number(chance: random.Random, dtype: str, special: bool) -> str:
+    if dtype == "bool":
+        return chance.choice(["True", "False"])
+    if "int" in dtype:
+        return str(chance.randint(0 if dtype == "uint8" else -3, 4))
+    real = chance.choice(["nan", "inf", "-inf", "0.0"]) if special and chance.random() < 0.3 else None
+    text = f"float('{real}')" if real else str(chance.randint(-8, 8) / 4)
+    return f"complex({text}, {chance.randint(-8, 8) / 4})" if "complex" in dtype else text
+
+
+def _broadcast(first: Any, second: Any) -> bool:
+    return all(a == b or a == 1 or b == 1 for a, b in zip(first[::-1], second[::-1], strict=False))
+
+
+class Run:
+    """A program in one engine: what its lines gave."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+        self.scope: dict[str, Any] = {"torch": engine}
+        self.slopes: set[str] = set()  # whose nodes are not promised
+        self.versions: dict[str, tuple[Any, int]] = {}  # what the tensors had when they were made
+        engine.manual_seed(0)
+
+    @property
+    def pool(self) -> dict[str, Any]:
+        """The tensors by their names, in the order in which they were made."""
+        return {name: value for name, value in self.scope.items() if isinstance(value, self.engine.Tensor)}
+
+    def do(self, line: str) -> tuple[str, str]:
+        """Run a line: the type and words of its error, or nothing."""
+        if slope := re.search(r"(\w+) = .*autograd\.grad\(", line):
+            self.slopes.add(slope[1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                exec(line, self.scope)  # noqa: S102  the lines are this file's own
+            except Exception as error:  # noqa: BLE001
+                return type(error).__name__, clean(error)
+        return "", ""
+
+    def written(self, name: str, tensor: Any) -> int:
+        """How often a tensor was written since it was made: composed operations write what they make."""
+        known = self.versions.get(name)
+        if known is None or known[0] is not tensor:
+            known = self.versions[name] = tensor, tensor._version
+        return int(tensor._version - known[1])
+
+    def about(self, name: str, tensor: Any) -> dict[str, Any]:
+        """All of a tensor that is not its numbers, and the same of its gradient."""
+        seen = {"dtype": str(tensor.dtype), "shape": tuple(tensor.shape)}
+        seen["written"] = self.written(name, tensor)
+        try:
+            node = tensor.grad_fn
+            seen["node"] = None if node is None else type(node).__name__
+            seen["leaf"], seen["requires_grad"] = tensor.is_leaf, tensor.requires_grad
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                grad = tensor.grad
+        except RuntimeError as error:
+            return {**seen, "node": clean(error)}
+        if grad is not None:
+            seen["grad"] = str(grad.dtype), tuple(grad.shape), grad.requires_grad
+        return seen
+
+
+def numbers(tensor: Any) -> Any:
+    """The numbers of a tensor of either engine; a copy, as memory that NumPy has seen does not grow."""
+    tensor = tensor.detach().clone().resolve_conj().resolve_neg()
+    if str(tensor.dtype) == "torch.bfloat16":
+        tensor = tensor.float()
+    return tensor.numpy()
+
+
+def differ(theirs: Any, mine: Any, coarsest: float) -> bool:
+    """Whether numbers differ by more than the precision of their dtype; gives ours PyTorch's last bits if they do not.
+
+    So later lines start from equal numbers.
+    """
+    wanted, actual = numbers(theirs), numbers(mine)
+    if np.array_equal(wanted, actual, equal_nan=wanted.dtype.kind in "fc"):
+        return False
+    if wanted.dtype.kind not in "fc":
+        return True
+    bound = max(coarsest, PRECISION[str(theirs.dtype)[6:]])
+    finite = np.abs(wanted[np.isfinite(wanted)])
+    with np.errstate(all="ignore"):
+        if not np.allclose(actual, wanted, bound, bound * max(1.0, float(finite.max(initial=0))), equal_nan=True):
+            return True
+    place = mine.detach()
+    if not place.is_conj() and not place.is_neg():
+        is_short = str(mine.dtype) == "torch.bfloat16"
+        memory = (place.view(glassgrad.int16) if is_short else place).numpy()
+        if memory.flags.writeable:
+            memory[...] = theirs.detach().clone().view(torch.int16).numpy() if is_short else wanted
+    return False
+
+
+def shares_memory(run: Run, line: str) -> bool:
+    """Whether what a line writes lies in one piece of memory with what it reads: PyTorch may read what it wrote."""
+    if re.match(r"(with [^:]*: )?\w+ = ", line):
+        return False
+    named = [run.pool[name] for name in re.findall(r"\w+", line) if name in run.pool]
+    return len({tensor.untyped_storage().data_ptr() for tensor in named}) < len(named)
+
+
+def is_empty(run: Run) -> bool:
+    """Whether a tensor of a program has no elements."""
+    return any(not value.numel() for value in run.pool.values())
+
+
+class Ended(Exception):  # noqa: N818  no error
+    """A program that goes on otherwise, for a reason that docs/limits.md tells."""
+
+
+def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
+    """What sort of difference a line makes between two runs, and its description."""
+    before = [value.shape for value in yours.pool.values()] if "out=" in line else None
+    wanted, actual = yours.do(line), ours.do(line)
+    if before is not None and before != [value.shape for value in yours.pool.values()]:
+        raise Ended  # views of what was resized
+    if wanted != actual and (KNOWN.search(wanted[1]) or KNOWN.search(actual[1])):
+        raise Ended
+    if is_empty(yours) and wanted[0] != actual[0] and "" in (wanted[0], actual[0]):
+        raise Ended  # a kernel, or a question about memory, that one of them never reaches
+    if "backward" in line and "doesn't match the broadcast shape" in wanted[1]:
+        raise Ended  # a rule of PyTorch's that broadcasting breaks
+    if wanted[0] != actual[0]:
+        sort = "taken" if wanted[0] and not actual[0] else "refused" if actual[0] and not wanted[0] else "type"
+        return sort, f"{wanted} {actual}"
+    if wanted[1] != actual[1] and wanted[0] != "TypeError":  # whose words list every overload
+        return "words", f"{wanted[1]!r} {actual[1]!r}"
+    found = _seen(yours, ours, line)
+    if found and wanted[0]:  # PyTorch may leave half of a refused write
+        raise Ended
+    return found
+
+
+def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
+    their_pool, my_pool = yours.pool, ours.pool
+    coarsest = max(PRECISION.get(str(value.dtype)[6:], 0.0) for value in their_pool.values()) if their_pool else 0.0
+    for name, theirs in their_pool.items():
+        mine = my_pool[name]
+        left, right = yours.about(name, theirs), ours.about(name, mine)
+        for key in left.keys() | right.keys():
+            if left.get(key) != right.get(key):
+                free = is_cut(theirs) or name in yours.slopes or (key == "node" and is_empty(yours))
+                if free or re.search("complex32|Pow", str(left.get(key))):
+                    raise Ended
+                return key, f"{name}: {left.get(key)} {right.get(key)}"
+        pairs = [("", theirs, mine)]
+        if "grad" in left:
+            pairs.append((".grad", theirs.grad, mine.grad))
+        for part, a, b in pairs:
+            if differ(a, b, coarsest):
+                if a.is_complex() and not (np.isfinite(numbers(a)).all() and np.isfinite(numbers(b)).all()):
+                    raise Ended
+                if shares_memory(yours, line):
+                    raise Ended
+                return f"numbers{part}", f"{name}{part}: {numbers(a).tolist()} {numbers(b).tolist()}"
+        if (theirs.stride(), theirs.storage_offset()) != (mine.stride(), mine.storage_offset()):
+            if theirs._base is not None and is_dense(theirs._base, mine._base):
+                return "stride", f"{name}: {theirs.stride()} {mine.stride()}"
+            raise Ended
+    return None
+
+
+def is_cut(tensor: Any) -> bool:
+    """Whether a tensor was computed from a view that was made without recording."""
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:  # its base was written
+        return False
+    if node is None:
+        return False
+    return not node.next_functions or any(onward is None or is_late(onward) for onward, _ in node.next_functions)
+
+
+def is_late(node: Any) -> bool:
+    """Whether a node fills a view, which had been made before its base, or without recording."""
+    return hasattr(node, "variable") and node.variable._is_view() and not node.variable._base.requires_grad
+
+
+def is_dense(theirs: Any, mine: Any) -> bool:
+    """Whether the tensors that views look at lie alike."""
+    return mine is not None and theirs.stride() == mine.stride()
+
+
+def first_difference(lines: list[str]) -> tuple[int, str, str] | None:
+    """The number of the line that makes the first difference, its sort and description."""
+    yours, ours = Run(torch), Run(glassgrad)
+    for place, line in enumerate(lines):
+        try:
+            if found := difference(yours, ours, line):
+                return place, *found
+        except Ended:
+            return None
+    return None
+
+
+def drawn(seed: int, length: int = 10) -> tuple[list[str], tuple[str, str] | None]:
+    """A random program up to its first difference, and that difference."""
+    draw, yours, ours = Draw(seed), Run(torch), Run(glassgrad)
+    lines: list[str] = []
+    try:
+        return lines, _drawn(draw, yours, ours, lines, length)
+    except Ended:
+        return lines, None
+
+
+def _drawn(draw: Draw, yours: Run, ours: Run, lines: list[str], length: int) -> tuple[str, str] | None:
+    def differs(line: str) -> tuple[str, str] | None:
+        lines.append(line)
+        return difference(yours, ours, line)
+
+    for name in "abc"[: draw.chance.randint(1, 3)]:
+        for line in draw.leaf(name):
+            if found := differs(line):
+                return found
+    for place in range(draw.chance.randint(1, length)):
+        if found := differs(draw.line(yours.pool, f"v{place}")):
+            return found
+    for name, tensor in yours.pool.items():  # every way back that there is
+        if tensor.requires_grad:
+            if found := differs(f"{name}.abs().sum().backward(retain_graph=True)"):
+                return found
+    return None
+
+
+def shortened(lines: list[str], sort: str) -> tuple[list[str], str]:
+    """As few lines as still differ in that sort, and the difference."""
+    text = ""
+    again = True
+    while again:
+        again = False
+        for place in reversed(range(len(lines))):
+            fewer = lines[:place] + lines[place + 1 :]
+            found = first_difference(fewer) if fewer else None
+            if found and found[1] == sort:
+                lines, text, again = fewer[: found[0] + 1], found[2], True
+                break
+    if not text and (found := first_difference(lines)):
+        text = found[2]
+    return lines, text
+
+
+def main() -> None:
+    """Run many, and print what differs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
+    options = parser.parse_args()
+    sorts: Counter[str] = Counter()
+    run = 0
+    for seed in range(options.seed, options.seed + options.count):
+        lines, found = drawn(seed)
+        run += len(lines)
+        if found:
+            sorts[found[0]] += 1
+            if re.search(options.sorts, found[0]):
+                short, text = shortened(lines, found[0])
+                print(f"\n# {seed}: {found[0]}", *short, f"#   {text[:600]}", sep="\n", flush=True)
+    print(f"{options.count:,} programs, {run:,} lines, {sum(sorts.values())} differ {dict(sorts)}")
+
+
+if __name__ == "__main__":
+    main()

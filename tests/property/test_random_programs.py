@@ -1,0 +1,21 @@
+"""Random programs do the same in both engines; ``--count`` for more of them, see ``random_programs.py``."""
+
+import pytest
+
+from tests.counts import count
+from tests.property.random_programs import drawn, shortened
+
+pytestmark = [pytest.mark.torch, pytest.mark.once]
+
+PARTS = 6
+#: Where both refuse, a line with several faults may be told another of them.
+FREE = {"words", "type"}
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_same_as_torch(part):
+    for seed in range(part, count(600), PARTS):
+        lines, found = drawn(seed)
+        if found and found[0] not in FREE:
+            lines, text = shortened(lines, found[0])
+            pytest.fail("\n".join([f"# {seed}: {found[0]}", *lines, f"# {text}"]))
