@@ -223,3 +223,21 @@ def test_second_derivatives_go_through_the_calls():
         found.append((bits(once), bits(twice)))
     assert found[0] == found[1]
     assert call(torch.ones(3))._edge.kind.run is walk
+
+
+def test_what_is_warned_of_is_warned_of_in_each_call():
+    call = torch.compile(lambda x: torch.nn.functional.mse_loss(x, x.view(4, 1) * 1))
+    for _ in range(4):
+        with pytest.warns(UserWarning, match="Using a target size"):
+            call(torch.ones(4))
+
+
+def test_results_written_into_a_tensor_of_the_function():
+    def function(x):
+        y = x * 2
+        torch.mul(y, 3, out=y)
+        return y
+
+    call = torch.compile(function)
+    for n in range(4):
+        assert bits(call(torch.ones(3) * n)) == bits(torch.ones(3) * n * 6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from sys import getrefcount
 from typing import Any
@@ -27,6 +28,7 @@ from .verify import verified
 
 ndarray = np.ndarray
 new = object.__new__
+WARNS = object()  # what the tape keeps of a call that warns: it is made where it stands
 _ALONE = 2  # references to a tensor of the tape's list that nobody else holds, when they are counted
 
 
@@ -95,6 +97,8 @@ class Run:
             else:
                 args = self._note_tuple(args, key, uses)
                 if kwargs:
+                    if kwargs.get("out") is not None:
+                        raise Unknown("it is given out=")
                     kwargs = self._note_dict(kwargs, key, uses)
             if len(uses) > role.most:
                 raise Unknown("it is given a tensor in place of a number")
@@ -109,6 +113,8 @@ class Run:
         entry = node.after.get(place)
         if entry is None:
             told = node.told.get(place, MISS)
+            if told is WARNS:
+                return self._as_written(f"{role.name}() warns", proceed, args, kwargs)
             if told is not MISS:
                 return told
             return self._record(place, kind, role.name, proceed, args, kwargs, uses)
@@ -477,9 +483,12 @@ class Run:
         before = [leaf._grad for _, leaf in leaves]
         self.busy = True
         try:
-            result = proceed(*args, **kwargs)
+            result, warned = warning(proceed, args, kwargs)
         finally:
             self.busy = False
+        if warned:  # as it will in each call
+            node.told[place] = WARNS
+            return self._unheard(result)
         draws = default_generator.mark() != drawn
         outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
@@ -563,6 +572,17 @@ class Run:
         from .trace import program_of
 
         return program_of(self, pending, alive)
+
+
+def warning(proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, bool]:
+    """What a call gives, and whether it warned of anything."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, which are silent
+        result = proceed(*args, **kwargs)
+    for one in heard:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
+    return result, bool(heard)
 
 
 def _known(results: Any) -> list[int]:
