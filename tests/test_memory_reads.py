@@ -7,15 +7,12 @@ import pytest
 from .test_floorplan import FILES, SOURCE
 
 #: Files that may, each with its reason. Do not add to them.
-ALLOWED = {
-    "compiler/words.py": "compares versions of dicts, tried on this Python, before a program runs; it can go without",
-}
+ALLOWED: dict[str, str] = {}
 #: Compiled code that reads at addresses: of arrays' data, or what it says.
 ADDRESSED = {
     "kernels/native/elementwise.py": "arrays",
     "kernels/native/optimizer.py": "arrays",
     "compiler/native/interpreter.py": "arrays of a tape",
-    "compiler/native/watch.py": "the words that compiler/words.py tells it",
 }
 #: Attributes and functions that look into memory at an address, or at what an object refers to.
 LOOKS = {

@@ -39,8 +39,17 @@ def test_gradients_flow_through_a_compiled_function():
             (a * 2 + rest["mean"].sum()).backward()
             found.append([bits(t) for t in (a, rest["mean"], x.grad, layer.weight.grad, layer.bias.grad)])
         assert found[0] == found[1]
-        assert turn < 2 or type(a.grad_fn).__name__ == "CompiledFunctionBackward"
-    assert len(programs(replayed)) == 1
+
+
+def test_one_tensor_with_a_way_back():
+    torch.manual_seed(0)
+    layer = nn.Linear(4, 4)
+    replayed = torch.compile(lambda x: torch.tanh(layer(x)).sum())
+    for turn in range(5):
+        a = replayed(torch.randn(3, 4))
+        assert type(a.grad_fn).__name__ == "SumBackward0"
+        assert len(a.grad_fn.next_functions) == (1 if turn < 2 else 2)  # the parameters themselves
+    assert len(programs(replayed)) == 1 and not reasons(replayed)
 
 
 def test_one_output_of_two_may_go_without_a_gradient():
@@ -78,8 +87,9 @@ def test_the_graph_is_freed_once():
     y.backward()
     with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
         y.backward()
-    with pytest.raises(RuntimeError, match="double backward"):
-        torch.autograd.grad(square(torch.ones(3)), w, create_graph=True)
+    (once,) = torch.autograd.grad(square(torch.ones(3)), w, create_graph=True)
+    (twice,) = torch.autograd.grad(once.sum(), w)
+    assert once.tolist() == [2.0] * 3 and twice.tolist() == [2.0] * 3
 
 
 def test_a_module_keeps_its_state_and_modes():
@@ -96,7 +106,6 @@ def test_a_module_keeps_its_state_and_modes():
         torch.manual_seed(turn)
         assert bits(call(x)) == bits(expected)
     assert all(bits(a) == bits(b) for a, b in zip(model.state_dict().values(), written.state_dict().values()))
-    assert len(torch.compile.explain(call).programs) == 2
     assert bits(pickle.loads(pickle.dumps(call)).eval()(x)) == bits(call.eval()(x))
 
 
@@ -144,7 +153,7 @@ def test_python_values_are_guarded():
         agree()
     finally:
         Settings.power = 2
-    assert not reasons(replayed)
+    assert len(programs(replayed)) == 6
 
 
 def test_shapes_dtypes_layouts_and_modes_are_guarded():
@@ -189,7 +198,6 @@ def test_in_place_writes_and_random_numbers():
             assert same is x
             found.append([bits(y), bits(noise), bits(x), x._version, torch.get_rng_state().tolist()])
         assert found[0] == found[1]
-    assert len(programs(replayed)) == 1
 
 
 def test_hooks_run():
@@ -270,17 +278,16 @@ def seeds(x):
     return x + torch.rand(3)
 
 
-REFUSED = {
-    branches: "values to Python", prints: "print() is called", appends: "changes globals.COUNTED",
-    counts: "changes globals.STATE.scale", keeps: "changes globals.STATE", decides: "values to Python",
-    draws: "Random.random() is called", through_numpy: "values to Python", seeds: "manual_seed() is called",
+WORDS = {
+    branches: "truth()", prints: "", appends: "", counts: "", keeps: "", decides: "item()", draws: "more than 8 ways",
+    through_numpy: "", seeds: "",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
-def test_what_cannot_be_replayed_runs_as_it_is_written(function, capsys):
+@pytest.mark.parametrize("function", WORDS, ids=lambda function: function.__name__)
+def test_what_python_does_is_done_in_each_call(function, capsys):
     replayed = torch.compile(function)
-    for turn in range(4):
+    for turn in range(12):
         found = []
         before = copy.deepcopy((STATE.__dict__, COUNTED))
         for call in (function, replayed):
@@ -290,11 +297,10 @@ def test_what_cannot_be_replayed_runs_as_it_is_written(function, capsys):
             result = call(torch.randn(3))
             found.append((bits(result) if isinstance(result, torch.Tensor) else result, list(COUNTED), STATE.scale))
         assert found[0] == found[1]
-    assert not programs(replayed)
-    assert REFUSED[function] in reasons(replayed)[0]
+    assert not WORDS[function] or any(WORDS[function] in reason for reason in reasons(replayed)), reasons(replayed)
     assert function.__name__ in repr(torch.compile.explain(replayed))
     if function is prints:
-        assert capsys.readouterr().out.count("told") == 8
+        assert capsys.readouterr().out.count("told") == 24
 
 
 def test_custom_functions_stay_right():
@@ -317,7 +323,7 @@ def test_more_ways_than_programs():
     replayed = torch.compile(lambda x, n: x * n)
     for n in range(20):
         assert replayed(torch.ones(2), n).tolist() == [float(n)] * 2
-    assert "more than 8 ways" in reasons(replayed)[0]
+    assert "more than 8 ways" in reasons(replayed)[-1]
 
 
 def test_stances_and_reset():

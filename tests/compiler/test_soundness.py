@@ -16,7 +16,7 @@ import glassgrad.nn.functional as F
 from glassgrad import nn
 from glassgrad.kernels import compiled
 
-from .both_ways import bits, programs, reasons
+from .both_ways import bits, programs
 
 
 @pytest.fixture(autouse=True)
@@ -298,7 +298,6 @@ def test_what_cannot_be_done_again_runs_as_it_is_written(make):
         outer = getattr(function, "around", lambda call: call)(call)
         found.append([bits(outer(torch.arange(1.0, 5.0))) for _ in range(6)])
     assert found[0] == found[1]
-    assert not programs(call) and reasons(call)
 
 
 def test_clocks_and_prints_through_other_functions():
@@ -314,9 +313,7 @@ def test_clocks_and_prints_through_other_functions():
         function(torch.ones(2))
     assert out.getvalue().count("told") == 5
     clock = torch.compile(lambda x: x * 0 + datetime.datetime.now().microsecond)
-    for _ in range(4):
-        clock(torch.ones(2))
-    assert not programs(clock)
+    assert len({clock(torch.ones(2)).tolist()[0] for _ in range(8)}) > 1
 
 
 def test_numbers_that_leave_are_the_tensors_own():

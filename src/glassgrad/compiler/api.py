@@ -94,15 +94,23 @@ def compile(
     recompile_limit: int | None = None,
     isolate_recompiles: bool = False,
     shapes_spec: Any = None,
+    pure: bool = False,
+    verify: int = 0,
 ) -> Any:
     """A function or module that computes what ``model`` computes, in fewer steps; without ``model``, a decorator.
 
     ``model`` is a function of tensors, a loss function, a module, or a whole training step: forward, backward and the
-    optimizer's step. Its first call runs as it is written, the next one is captured and replayed from then on, as long
-    as shapes, dtypes, modes and the Python values that it reads stay the same. What cannot be captured runs as it is
-    written, or raises with ``fullgraph``; ``compile.explain`` tells why, and ``.source`` of a compiled function shows
-    its last program. ``recompile_limit`` is how many programs it may have (8). ``backend`` names one of PyTorch's:
-    "eager" and its like leave the function as it is, others make no difference, and neither do the other settings.
+    optimizer's step. Its Python runs at every call; operations that come as in former calls are deferred, and run as
+    programs where their values are wanted. What else there is runs as it is written, or raises with ``fullgraph``;
+    ``compile.explain`` tells what ended a program, and ``.source`` of a compiled function shows its last one.
+
+    pure             the promise that nothing changes between calls but the arguments and the contents of the tensors
+                     that are reached: programs are run without the function's Python
+    verify           every so manieth call is compared with the function as it is written; a difference is warned of,
+                     and ends all replaying
+    recompile_limit  how often calls may part ways (8)
+    backend          one of PyTorch's: "eager" and its like leave the function as it is, others make no difference, and
+                     neither do the other settings
 
     Raises RuntimeError where ``mode`` and ``options`` are both given, or the mode is unknown;
     ``torch._dynamo.exc.InvalidBackend`` for unknown backends, ``torch._dynamo.exc.Unsupported`` from calls of what
@@ -113,7 +121,7 @@ def compile(
     if model is None:
         settings = {
             "fullgraph": fullgraph, "dynamic": dynamic, "backend": backend, "mode": mode, "options": options,
-            "disable": disable, "recompile_limit": recompile_limit,
+            "disable": disable, "recompile_limit": recompile_limit, "pure": pure, "verify": verify,
         }  # fmt: skip
 
         def decorate(found: Any) -> Any:
@@ -134,7 +142,8 @@ def compile(
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if disable or isinstance(model, type):
         return model
-    kept = {"fullgraph": fullgraph, "limit": recompile_limit, "as_written": backend in _DEBUG_BACKENDS}
+    kept: dict[str, Any] = {"fullgraph": fullgraph, "limit": recompile_limit, "pure": pure, "verify": verify}
+    kept["as_written"] = backend in _DEBUG_BACKENDS
     if isinstance(model, OptimizedModule):
         return model
     if isinstance(model, Module):

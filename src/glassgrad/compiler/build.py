@@ -8,23 +8,21 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, hooks
-from ..core.record import Record, freed, output_of
+from ..core.record import OUTPUT, Record, freed, output_of
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from ..ground import dtypes, modes
 from ..tensor.parameter import Parameter
 from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
-from .guards import ATOMS, Place, same
 from .memory_plan import Plan
-from .program import NotCapturable, Step, Value, mapped
-from .replayed import FREED_RECORD, any_hooked, record_of, version_of, watch_version
+from .program import MISS, NotCapturable, Step, Value, mapped
+from .replayed import any_hooked, freed_record, record_of, version_of, watch_version
 from .simplify import memory_of, simplified
-from .whole import whole_of, words_of, write_call
-from .words import Words
+from .tape import ATOMS
+from .whole import whole_of, write_call
 
 ndarray = np.ndarray
-MISS = object()  # what a program answers that does not fit the call
 
 
 class Program:
@@ -40,22 +38,18 @@ class Builder:
     """What is put together for one program."""
 
     def __init__(
-        self, title: str, capture: Capture, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,
-        places: Sequence[Place], grad_mode: bool, grads: Sequence[tuple[Tensor, bool]] = (),
-    ) -> None:  # fmt: skip
-        self.title, self.capture, self.args, self.kwargs, self.result = title, capture, args, kwargs, result
-        self.places, self.grad_mode = places, grad_mode
-        self.grads = grads  # tensors of which the function asks whether they have a gradient, and had none
+        self, title: str, capture: Capture, args: Sequence[Any], result: Any, recorded: bool | None, twice: bool = False
+    ) -> None:
+        """``recorded`` is the gradient mode that is to be tested for, with all else; None where that was compared."""
+        self.title, self.capture, self.args, self.result, self.recorded = title, capture, args, result, recorded
+        self.twice = twice
         self.text = Text()
         self.native: str | None = None  # the text of the native function, if there is one
         self.tree: Any = None
-        self.everything = [*args, *kwargs.values()]
         self.outputs: list[Value] = []
         self._answers: dict[int, _Given] = {}
         self.graded: list[int] = []  # outputs that carry gradients, by place
-        self.words: Words | None = None  # what one native call looks at
         self.plan: Plan | None = None  # of its memory, where it is written step by step
-        self.told: list[str] = []  # tests of what the words tell
         self.back: list[Step] = []
         self.edges: list[Value] = []
         self.back_grads: list[Value | None] = []
@@ -68,15 +62,15 @@ class Builder:
         self._alone()
         forward = len(capture.steps)
         if self.graded:
+            if self.twice:
+                raise NotCapturable("it takes derivatives of derivatives")
             self._way_back()
         every = capture.steps
-        kept = [*self.outputs, *[item.value for item in capture.items]]
+        kept = [*self.outputs]
         count = len(kept)
         kept += [value for value in self.back_grads if value is not None]
         steps, mark, kept = simplified(every, forward, kept)
         self.outputs, self.back_grads = kept[: len(self.outputs)], _refilled(self.back_grads, kept[count:])
-        for item, value in zip(capture.items, kept[len(self.outputs) : count], strict=True):
-            item.value = value
         whole = None if self.graded else whole_of(steps[:mark], kept[:count])
         if whole is None:
             steps, mark = fused(steps, mark, kept)
@@ -88,33 +82,14 @@ class Builder:
 
     def _tree(self) -> Any:
         """The result, with values in the place of tensors."""
-        capture = self.capture
-        items = {id(item.held): item for item in capture.items}
-        for item in capture.items:
-            if item.place < len(capture.steps) or not item.followed:
-                reason = "hands a tensor's values to Python, where they may decide what runs next"
-                raise NotCapturable(f"{item.method}() {reason}")
-            if isinstance(item.held, int) and (isinstance(item.held, bool) or -6 < item.held < 257):
-                raise NotCapturable(
-                    f"{item.method}() gives a small whole number, which cannot be told from others: "
-                    "give back the tensor"
-                )
-        returned: set[int] = set()
-
         def seen(piece: Any) -> Any:
             if isinstance(piece, Tensor):
                 return self._output(piece)
-            if id(piece) in items:
-                returned.add(id(piece))
-                return items[id(piece)]
-            if isinstance(piece, ATOMS) or any(piece is a for a in self.everything):
+            if type(piece) in ATOMS or type(piece) is float or any(piece is a for a in self.args):
                 return piece
             raise NotCapturable(f"it gives back a {type(piece).__name__}")
 
-        tree = mapped(self.result, seen)
-        if items.keys() - returned:
-            raise NotCapturable("a tensor's value goes to Python and is not handed back as it is")
-        return tree
+        return mapped(self.result, seen)
 
     def _output(self, tensor: Tensor) -> Any:
         value = self.capture.find(tensor)
@@ -122,7 +97,7 @@ class Builder:
             raise NotCapturable("it gives back a tensor whose making was not seen")
         if value.held is tensor:
             return value  # as it was given
-        for argument in self.everything:
+        for argument in self.args:
             if argument is tensor:
                 return value
         for step in self.capture.steps:
@@ -143,7 +118,7 @@ class Builder:
         if edge is not None:
             if edge is LEAF or isinstance(edge, Tensor):
                 raise NotCapturable("it gives back a leaf that it made")
-            freed_one = _is_freed(edge)
+            freed_one = _is_freed(edge, self._ends())
             if not freed_one:
                 self.graded.append(place)
         given = self._answers[id(tensor)] = _Given(place, tensor, freed_one)
@@ -152,7 +127,7 @@ class Builder:
     def _alone(self) -> None:
         """Each tensor that is given back must have memory of its own: writes to it reach nobody else."""
         taken = [
-            value.held._array if value.source == "outside" else self.everything[value.held]._array
+            value.held._array if value.source == "outside" else self.args[value.held]._array
             for value in self.capture.inputs
             if value.source in ("outside", "argument")
         ]
@@ -174,32 +149,35 @@ class Builder:
         if any(step.kind == "gradient" for step in capture.steps):
             raise NotCapturable("it runs backward and also gives back tensors whose graph is still there")
         tensors = [given.tensor for given in self.given if given.place in self.graded]
+        if len(tensors) > 1 and self.recorded is None:  # the way back of one may end with that of another
+            raise NotCapturable("it gives more than one tensor that has a way back")
         roots = [(edge_of(tensor), wrap(np.ones_like(tensor._array))) for tensor in tensors]
         self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
-        outer = [edge_of(t) for t in self.everything if isinstance(t, Tensor)]
-        upstream = engine.dependencies([edge for edge in outer if edge is not None])
-        below = engine.dependencies([edge for edge, _ in roots])
-        wanted: dict[Any, Value] = {}
-        for value in capture.inputs:
-            tensor = value.held if value.source == "outside" else self.everything[value.held]
-            edge = edge_of(tensor)
-            if edge is not None and edge in below:
-                wanted.setdefault(edge, value)
-        inner = engine.dependencies([edge for edge in outer if isinstance(edge, Record)])
-        if any(edge in wanted for edge in inner if edge not in outer):
-            raise NotCapturable("its arguments were made with tensors that it uses too")
+        ends = self._ends()
+        below = engine.dependencies([edge for edge, _ in roots], ends)
+        wanted = {edge: value for edge, value in ends.items() if edge in below}
         for edge in below:
-            if edge not in upstream and getattr(edge, "_about", None) is not None:
+            if getattr(edge, "_about", None) is not None:
                 raise NotCapturable("a hook in the graph")
-            if edge not in upstream and not isinstance(edge, Record) and edge not in wanted:
+            if not isinstance(edge, Record) and edge not in wanted:
                 raise NotCapturable("a leaf whose making was not seen")
         edges = list(wanted)
         with capture.listening():
-            found = capture._walk(roots, edges, True)
+            found = capture._walk(roots, edges, True, ends=True)
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         self.edges = [wanted[edge] for edge in edges]
         self.back_grads = [None if grad is None else capture._operand(grad) for grad in found]
+
+    def _ends(self) -> dict[Any, Value]:
+        """Where the graph of what was captured ends: the places of tensors from outside, and their values."""
+        ends: dict[Any, Value] = {}
+        for value in self.capture.inputs:
+            tensor = value.held if value.source == "outside" else self.args[value.held]
+            edge = edge_of(tensor)
+            if edge is not None:
+                ends.setdefault(edge, value)
+        return ends
 
     @property
     def given(self) -> list[_Given]:
@@ -211,20 +189,23 @@ class Builder:
     def _write(self, forward: list[Step], back: list[Step], tree: Any, whole: Any) -> None:
         text = self.text
         text.names.update(
-            Parameter=Parameter, MISS=MISS, modes=modes, dtypes=dtypes, new=object.__new__, same=same, hooks=hooks,
+            Parameter=Parameter, MISS=MISS, modes=modes, dtypes=dtypes, new=object.__new__, hooks=hooks,
         )  # fmt: skip
-        names = [f"a{place}=MISS" for place in range(len(self.args))]
-        text.add(f"def run({', '.join([*names, *(['/'] if names else []), '*rest', '**others'])}):")
-        self.words = None if whole is None else words_of(whole)
-        self._guards(forward, back, whole is not None)
+        text.add(f"def run({', '.join(f'a{place}' for place in range(len(self.args)))}):")
+        tests = self._outside_tests([*forward, *back], whole is not None)
+        if self.recorded is not None:
+            tests = [*self._mode_tests(forward), *tests]
+        for start in range(0, len(tests), 8):
+            text.add(f"    if {' or '.join(tests[start : start + 8])}:")
+            text.add("        return MISS")
         if whole is not None:
-            self.native = write_call(text, whole, self.words, self.told)
+            self.native = write_call(text, whole)
             self._results(forward, [], tree)
             return
         for step in (*forward, *back):
             text.names.update({value.name: value.held for value in step.inputs if value.source == "constant"})
         self._loads(forward, self._kept(forward, back))
-        given = [*self.outputs, *[item.value for item in self.capture.items]]
+        given = [*self.outputs]
         answers = [value for value in self.back_grads if value is not None]
         self.plan = Plan([*forward, *back], len(forward), given, answers)
         text.add(f"    # {self.plan}")
@@ -232,7 +213,7 @@ class Builder:
         self._results(forward, back, tree)
 
     def _kept(self, forward: list[Step], back: list[Step]) -> list[Value]:
-        return [*self.outputs, *self._saved(forward, back), *[item.value for item in self.capture.items]]
+        return [*self.outputs, *self._saved(forward, back)]
 
     def _saved(self, forward: list[Step], back: list[Step]) -> list[Value]:
         """What the way back reads of what was there before it."""
@@ -242,71 +223,19 @@ class Builder:
         read += [value for value in self.back_grads if value is not None]
         return list({v.number: v for v in read if v.number not in made and v.source != "constant"}.values())
 
-    def _guards(self, forward: list[Step], back: list[Step], fixed: bool) -> None:
+    def _mode_tests(self, forward: list[Step]) -> list[str]:
+        """What must hold of the modes, where no call is compared."""
         text = self.text
-        other = f"[*others] != {[*self.kwargs]!r}" if self.kwargs else "others"  # their order counts
-        recording = "modes.off and not modes.local.grad" if self.grad_mode else "modes.local.grad"
-        text.add(f"    if rest or {other} or modes.watch or {recording}:")
-        text.add("        return MISS")
-        for place, key in enumerate(self.kwargs, len(self.args)):
-            text.add(f"    a{place} = others[{key!r}]")
         kind = text.name(dtypes.get_default_dtype(), "default_dtype")
-        tests = [f"dtypes._default is not {kind}"]
+        tests = ["modes.watch", "modes.off and not modes.local.grad" if self.recorded else "modes.local.grad"]
+        tests.append(f"dtypes._default is not {kind}")
+        for tensor in self.capture.without_gradient():
+            tests.append(f"{text.name(tensor, 'outside')}._grad is not None")
         if any(step.kind == "gradient" for step in forward):
             leaves = dict.fromkeys(text.operand(s.operands[0], True) for s in forward if s.kind == "gradient")
             hooked = text.name(any_hooked, "any_hooked")
             tests.append(f"hooks.on_leaves and {hooked}({', '.join(leaves)})")
-        tests += [f"({text.name(t, 'outside')}._grad is None) is not {before}" for t, before in self.grads]
-        tests += self._argument_tests()
-        tests += self._outside_tests([*forward, *back], fixed)
-        text.add("    try:")
-        words = self.words
-        for entry in self.places:
-            self._told(tests, entry.text(text), words is not None and words.place(entry))
-        for start in range(0, len(tests), 8):
-            text.add(f"        if {' or '.join(tests[start : start + 8])}:")
-            text.add("            return MISS")
-        text.add("    except (LookupError, AttributeError, TypeError, ValueError):")
-        text.add("        return MISS")
-
-    def _told(self, tests: list[str], test: str, told: bool) -> None:
-        """Put down a test: with those that are made at each call, or only where a word is not as it was."""
-        tests = self.told if told else tests
-        if test not in tests:
-            tests.append(test)
-
-    def _argument_tests(self) -> list[str]:
-        text, tests = self.text, []
-        arrays: dict[int, str] = {}
-        for place, argument in enumerate(self.everything):
-            name = f"a{place}"
-            if isinstance(argument, Tensor):
-                cls = "Tensor" if type(argument) is Tensor else "Parameter"
-                tests.append(f"type({name}) is not {cls}")
-                tests += self._array_tests(f"{name}._array", argument._array)
-                if argument._edge is None or argument._edge is LEAF:
-                    tests.append(f"{name}._edge is not {'None' if argument._edge is None else text.name(LEAF, 'leaf')}")
-                else:
-                    tests.append(f"{name}._edge is None or {name}._edge is {text.name(LEAF, 'leaf')}")
-                if id(argument._array) in arrays:
-                    tests.append(f"{name}._array is not {arrays[id(argument._array)]}._array")
-                else:
-                    tests += [f"{name}._array is {other}._array" for other in arrays.values()]
-                    arrays[id(argument._array)] = name
-            elif isinstance(argument, ATOMS):
-                tests.append(f"not same({name}, {text.literal(argument)})")
-            else:
-                tests.append(f"{name} is not {text.name(argument, type(argument).__name__.lower())}")
         return tests
-
-    def _array_tests(self, name: str, array: Any) -> list[str]:
-        kind = self.text.name(array.dtype, array.dtype.name)
-        if not array.shape:
-            held = "not " if type(array) is ndarray else ""
-            return [f"{name}.shape", f"{name}.dtype is not {kind}", f"type({name}) is {held}ndarray"]
-        strides = "" if not array.flags.c_contiguous else f" or not {name}.flags.c_contiguous"
-        tests = [f"{name}.shape != {array.shape}", f"{name}.dtype is not {kind}"]
-        return tests + ([strides[4:]] if strides else [f"{name}.strides != {array.strides}"])
 
     def _outside(self, steps: list[Step]) -> list[Value]:
         found = {
@@ -322,25 +251,24 @@ class Builder:
         for value in self._outside(steps):
             name = self.text.name(value.held, "outside")
             if value.source == "gradient":
-                tests.append(f"{name}._grad is None")
+                if self.recorded is not None:
+                    tests.append(f"{name}._grad is None")
                 continue
             if fixed:
                 share(value.held)  # which gives a single number memory of its own
-            array, words = value.held._array, self.words
-            if fixed:
-                test = f"{name}._array is not {self.text.name(array, 'array')}"
-                self._told(tests, test, words is not None and words.slot(value.held, "_array"))
-            else:
-                tests.append(f"{name}._array.shape != {array.shape}")
-                tests.append(f"{name}._array.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
+                tests.append(f"{name}._array is not {self.text.name(value.held._array, 'array')}")
+            if self.recorded is None:
+                continue
+            array = value.held._array
+            tests.append(f"{name}._array.shape != {array.shape}")
+            tests.append(f"{name}._array.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
             if value.held._edge is None or value.held._edge is LEAF:
-                test = f"{name}._edge is not {'None' if value.held._edge is None else self.text.name(LEAF, 'leaf')}"
-                self._told(tests, test, words is not None and words.slot(value.held, "_edge"))
+                place = "None" if value.held._edge is None else self.text.name(LEAF, "leaf")
+                tests.append(f"{name}._edge is not {place}")
             else:
                 tests.append(f"{name}._edge is None")
             if value.held._edge is LEAF:
-                told = words is not None and words.attributes(value.held)
-                self._told(tests, f"{name}._about is not None", told)
+                tests.append(f"{name}._about is not None")
                 if self.capture.graded.get(id(value.held)):
                     tests.append(f"{name}._grad is not None")
         return tests
@@ -374,7 +302,7 @@ class Builder:
                 if len(self.graded) > 1:
                     edge = f"{text.name(output_of, 'output_of')}(record, {nth}, {len(self.graded)})"
             else:
-                edge = text.name(FREED_RECORD, "freed_record") if given.freed else "None"
+                edge = f"{text.name(freed_record, 'freed_record')}({given.name!r})" if given.freed else "None"
             text.add(f"    {name}._edge = {edge}")
         for given in _Given.of(tree):
             if self.graded and roots.get(self.outputs[given.place].number, self.outputs[given.place].number) in kept:
@@ -392,9 +320,6 @@ class Builder:
             return text.operand(tree, True)
         if isinstance(tree, _Gradient):
             return f"{text.operand(tree.leaf, True)}._grad"
-        if hasattr(tree, "method") and hasattr(tree, "followed"):
-            read = f"{tree.value.name}.item()"
-            return {"item": read, "__float__": f"float({read})", "__int__": f"int({read})"}[tree.method]
         if isinstance(tree, (tuple, list)) and type(tree) not in (tuple, list):
             inner = ", ".join(self._result_text(piece) for piece in tree)
             if hasattr(tree, "_make"):
@@ -409,8 +334,8 @@ class Builder:
         if isinstance(tree, dict):
             inner = ", ".join(f"({key!r}, {self._result_text(piece)})" for key, piece in tree.items())
             return f"{text.name(type(tree), type(tree).__name__)}([{inner}])"
-        for place, argument in enumerate(self.everything):
-            if argument is tree and not isinstance(tree, ATOMS):
+        for place, argument in enumerate(self.args):
+            if argument is tree and type(tree) not in ATOMS:
                 return f"a{place}"
         return text.literal(tree)
 
@@ -424,8 +349,10 @@ class Builder:
         of = text.name(version_of, "version_of")
         versions = ", ".join(f"({text.operand(v, True)}, {of}({text.operand(v, True)}))" for v in watched)
         kinds = text.name(tuple((self.outputs[p].shape, self.outputs[p].dtype) for p in self.graded), "kinds")
+        name = next(given.name for given in self.given if given.place in self.graded)
+        name = name if len(self.graded) == 1 else "CompiledFunctionBackward"
         text.add(
-            f"    record = {text.name(record_of, 'record_of')}(({edges},), ({kept}{',' if kept else ''}), "
+            f"    record = {text.name(record_of, 'record_of')}({name!r}, ({edges},), ({kept}{',' if kept else ''}), "
             f"({versions}{',' if versions else ''}), back, {kinds})"
         )
 
@@ -458,10 +385,14 @@ class _Gradient:
 class _Given:
     """A tensor of the result: which output it is, and whether its graph was freed within the function."""
 
-    __slots__ = ("place", "tensor", "freed")
+    __slots__ = ("place", "tensor", "freed", "name")
 
     def __init__(self, place: int, tensor: Tensor, freed_one: bool) -> None:
         self.place, self.tensor, self.freed = place, tensor, freed_one
+        edge = edge_of(tensor)
+        self.name = getattr(getattr(edge, "kind", None), "name", "")  # of the node that PyTorch would show
+        if self.name == OUTPUT.name:
+            self.name = edge.edges[0].kind.name
 
     @staticmethod
     def of(tree: Any) -> list[_Given]:
@@ -482,6 +413,6 @@ def _refilled(slots: list[Value | None], values: list[Value]) -> list[Value | No
     return [None if slot is None else next(rest) for slot in slots]
 
 
-def _is_freed(edge: Any) -> bool:
+def _is_freed(edge: Any, ends: Any) -> bool:
     """Whether a backward pass from an edge would meet a record that is freed."""
-    return any(getattr(below, "run", None) is freed for below in engine.dependencies([edge]))
+    return any(getattr(below, "run", None) is freed for below in engine.dependencies([edge], ends))

@@ -14,18 +14,15 @@ from ..families.index.rows import Indices
 from ..ground import modes
 from ..ground.meta import cast_to
 from .heard import ABOUT_SHAPES, BY_SHAPE, ELSEWHERE, LOOKING, bound, sized, tensors_in
-from .known import PLAIN, Item, Known
+from .known import PLAIN, Known
 from .program import NotCapturable, Step, Value, mapped
-from .purity import handed_back
 
 
 class Calls(Known):
     """The steps that calls of the table's functions become."""
 
-    def __init__(self, code: Any, outside: Callable[[Tensor], bool]) -> None:
+    def __init__(self, outside: Callable[[Tensor], bool]) -> None:
         super().__init__(outside)
-        self._code = code  # of the function that is captured
-        self.items: list[Item] = []
         self._muted = 0
         self.reason: str | None = None  # why it ended early
         self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
@@ -147,7 +144,7 @@ class Calls(Known):
         if not made and not wrote and (not inner or _tells(result)):
             tensors = tensors_in((args, kwargs))
             if tensors and not (result is None and name.startswith("_")):
-                self._gives_away(name, tensors, result)
+                self._gives_away(name)
 
     def _sized(self, name: str) -> None:
         self.give_up(f"the sizes of what {name}() gives hang on the values of a tensor")
@@ -195,13 +192,8 @@ class Calls(Known):
         step.results = tuple(new)
         self._add(step)
 
-    def _gives_away(self, name: str, given: list[Tensor], result: Any) -> None:
-        """A tensor's value leaves for Python: fine where it is only handed back, else the end."""
-        if name in ("item", "__float__", "__int__") and len(given) == 1:
-            value = self.find(given[0])
-            if value is not None:
-                self.items.append(Item(result, value, name, len(self.steps), handed_back(self._code)))
-                return
+    def _gives_away(self, name: str) -> None:
+        """A tensor's value leaves for Python."""
         raise NotCapturable(f"{name}() hands a tensor's values to Python, where they may decide what runs next")
 
 

@@ -33,8 +33,8 @@ from .program import NotCapturable, Value
 class Capture(Passes):
     """What is noted of one run; ``reason`` says why it ended early, if it did."""
 
-    def __init__(self, code: Any, arguments: Sequence[Any], outside: Callable[[Tensor], bool]) -> None:
-        super().__init__(code, outside)
+    def __init__(self, arguments: Sequence[Any], outside: Callable[[Tensor], bool]) -> None:
+        super().__init__(outside)
         self._thread = threading.get_ident()
         self._depth = 0  # calls of the table's functions around the present one
         self.arguments: list[Value | None] = []
@@ -86,7 +86,7 @@ class Capture(Passes):
             if kind == "optimizer":
                 return self._optimizer(function, proceed, args, kwargs)
             if kind == "schedule":
-                return self._schedule(proceed, args, kwargs)
+                return self._schedule(function, proceed, args, kwargs)
             if kind == "clear":
                 return self._clear(proceed, args, kwargs)
             if kind == "set gradient":

@@ -25,8 +25,7 @@ from .reuse import written_over
 _numbers = count(1).__next__
 #: What programs call their own: a kernel of such a name, or an object of such a class, is called otherwise.
 _OWN = (
-    "altered another back context contexts empty g grads ids native others record renew rest room run saved table "
-    "watch where"
+    "another back context contexts empty entries g grads ids native others record rest room run saved where"
 )
 _RESERVED = frozenset([*dir(builtins), *keyword.kwlist, *_OWN.split()])
 
@@ -37,6 +36,7 @@ class Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.names: dict[str, Any] = {
+            "__name__": __name__,  # by which warnings know it
             "Tensor": Tensor, "wrap": wrap, "np": np, "asarray": np.asarray, "copyto": np.copyto, "ndarray": np.ndarray,
         }  # fmt: skip
         self._named: dict[int, str] = {}
@@ -124,7 +124,8 @@ def _lines(text: Text, step: Step, over: dict[int, Value]) -> list[str]:
     if step.kind == "gradient":
         return _gradient_lines(text, step)
     if step.kind == "optimizer":
-        return [f"{text.name(step.function, type(step.function).__name__.lower())}.step()", *_reloaded(text, step)]
+        owner = text.name(step.function, type(step.function).__name__.lower())
+        return [f"{text.name(step.call, 'step')}({owner})", *_reloaded(text, step)]
     if step.kind == "clear":
         return [f"{text.operand(value, True)}._grad = None" for value in step.operands]
     raise AssertionError(step.kind)

@@ -18,15 +18,6 @@ ndarray = np.ndarray
 PLAIN = (Tensor, Parameter)
 
 
-class Item:
-    """A Python number that a tensor gave away, and what had been noted until then."""
-
-    __slots__ = ("held", "value", "method", "place", "followed")
-
-    def __init__(self, held: Any, value: Value, method: str, place: int, followed: bool) -> None:
-        self.held, self.value, self.method, self.place, self.followed = held, value, method, place, followed
-
-
 class Identities:
     """Values by the identity of what holds them, which is not kept alive by that.
 
@@ -46,6 +37,8 @@ class Identities:
 
     def note(self, thing: Any, value: Value) -> None:
         """``thing`` holds ``value`` from now on."""
+        if type(thing) is np.bool_:  # of which there are two in all
+            return
         try:
             self._held[id(thing)] = ref(thing), value
         except TypeError:  # NumPy's scalars know no weak references; they are small
@@ -115,6 +108,12 @@ class Known:
             ):
                 return self._value(tensor, "constant", tensor._array)
         return None
+
+    def same(self, tensor: Tensor, other: Any) -> None:
+        """``other`` will be what ``tensor`` is."""
+        value = self.find(tensor)
+        if value is not None:
+            self._by_tensor.note(other, value)
 
     def _itself(self, tensor: Tensor) -> Any:
         """The value of a tensor of which more than memory counts: its gradient, say."""

@@ -20,8 +20,8 @@ UNHEARD = "it writes to a tensor in a way that was not seen"
 class Passes(Calls):
     """The steps that backward passes and optimizers become: the passes themselves go over tensors, to be heard."""
 
-    def __init__(self, code: Any, outside: Callable[[Tensor], bool]) -> None:
-        super().__init__(code, outside)
+    def __init__(self, outside: Callable[[Tensor], bool]) -> None:
+        super().__init__(outside)
         self.cleared: set[int] = set()  # leaves whose gradient was taken away, by identity
         self.graded: dict[int, bool] = {}  # leaves that received one: does that hang on what the call found there?
         self.scheduled = False  # whether a schedule made a step
@@ -55,11 +55,13 @@ class Passes(Calls):
                     except NotCapturable as reason:
                         self.give_up(str(reason))
 
-    def _walk(self, roots: list[tuple[Any, Any]], edges: list[Any], keep: bool, recorded: bool = False) -> list[Any]:
+    def _walk(
+        self, roots: list[tuple[Any, Any]], edges: list[Any], keep: bool, recorded: bool = False, ends: bool = False
+    ) -> list[Any]:
         before = modes.local.grad
         try:
             modes.set_grad(recorded)
-            return engine.general(roots, keep=keep, lifted=True, inputs=edges, accumulate=False)
+            return engine.general(roots, keep=keep, lifted=True, inputs=edges, accumulate=False, ends=ends)
         finally:
             modes.off |= modes.local.me
             modes.local.grad = before
@@ -147,10 +149,12 @@ class Passes(Calls):
                 self.give_up("a parameter's gradient from before the call that the function does not reach")
                 return result
             places.append((self._itself(p), held))
-        self._add(Step("optimizer", f"{type(optimizer).__name__}.step", optimizer, tuple(places), acts=True))
+        step = Step("optimizer", f"{type(optimizer).__name__}.step", optimizer, tuple(places), acts=True)
+        step.call = function
+        self._add(step)
         return result
 
-    def _schedule(self, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _schedule(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A step of a schedule of learning rates, which the program makes too."""
         if len(args) > 1 or kwargs:
             raise NotCapturable("a schedule's step is given an argument")
@@ -160,14 +164,14 @@ class Passes(Calls):
         finally:
             self._muted -= 1
         self.scheduled = True
-        self._add(Step("optimizer", f"{type(args[0]).__name__}.step", args[0], (), acts=True))
+        self._add(Step("optimizer", f"{type(args[0]).__name__}.step", args[0], (), acts=True, call=function))
         return result
 
-    def without_gradient(self) -> list[tuple[Tensor, bool]]:
+    def without_gradient(self) -> list[Tensor]:
         """The parameters that optimizers passed over, as they had no gradient: they must have none again."""
         every = [step.function for step in self.steps if step.kind == "optimizer" and step.operands]
         params = [p for optimizer in every for group in optimizer.param_groups for p in group["params"]]
-        return [(p, True) for p in params if id(p) not in self.graded and id(p) not in self.cleared and p._grad is None]
+        return [p for p in params if id(p) not in self.graded and id(p) not in self.cleared and p._grad is None]
 
     def _clear(self, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         owner = args[0]

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+MISS = object()  # what a program answers that does not fit the call, and a comparison of another call
+
 
 class Value:
     """An array of the program: where it comes from, and what its array was like when it was captured.
@@ -64,6 +66,7 @@ class Step:
     acts: bool = False
     draws: bool = False
     several: bool = False  # whether the function gives a tuple
+    call: Any = None  # of an optimizer: the ``step`` that was called
 
     @property
     def inputs(self) -> list[Value]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ..core import engine
 from ..core.record import Bundle, Kind, Record, freed
-from ..core.tensor import Tensor, share
+from ..core.tensor import Tensor, edge_of, share
 
 
 def version_of(tensor: Tensor) -> int:
@@ -20,22 +22,38 @@ def any_hooked(*leaves: Tensor) -> bool:
     return any(leaf._about is not None or leaf.__dict__.get("_post_accumulate") for leaf in leaves)
 
 
-def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
-    """The record of one run of a program."""
-    record = Record.of(KIND, edges, kinds)
-    record.saved = (saved, versions, back)
+def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
+    """The record of one run of a program; ``name`` is that of the node which the operation itself makes."""
+    record = Record.of(kind_of(name), edges, kinds)
+    record.saved = (saved, versions, back, None)
     return record
+
+
+def lift(record: Record, again: Any) -> None:
+    """Let a second derivative through a record be taken: ``again`` computes its result once more, as it is written."""
+    saved, versions, back, _ = record.saved
+    record.saved = saved, versions, back, again
 
 
 def watch_version(record: Record, counter: Any) -> None:
     """Let the way back of a record refuse to run once a result that it needs was written to."""
-    saved, versions, back = record.saved
-    record.saved = saved, (*versions, (counter, 0)), back
+    saved, versions, back, again = record.saved
+    record.saved = saved, (*versions, (counter, 0)), back, again
 
 
-def _run(record: Any, grad: Any, keep: bool) -> Any:
+def walk(record: Any, grad: Any, keep: bool) -> Any:
     grads = grad.grads if isinstance(grad, Bundle) else [grad]
-    saved, versions, back = record.saved
+    saved, versions, back, _ = record.saved
+    _unwritten(record, versions)
+    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.settings, strict=True)]
+    saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
+    if not keep:
+        record.release()
+    return back(saved, given)  # type: ignore[no-any-return]
+
+
+def _unwritten(record: Record, versions: Any) -> None:
+    """Raise PyTorch's error where memory that the way back needs was written to."""
     for tensor, version in versions:  # or its storage, of what was given back
         now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
         if now != version:
@@ -46,17 +64,30 @@ def _run(record: Any, grad: Any, keep: bool) -> Any:
                 f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
                 "gradient, with torch.autograd.set_detect_anomaly(True)."
             )
-    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.settings, strict=True)]
-    saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
-    if not keep:
-        record.release()
-    return back(saved, given)  # type: ignore[no-any-return]
 
 
 def _twice(record: Record, grad: Any, keep: bool) -> Any:
-    raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+    _, versions, _, again = record.saved
+    if again is None:
+        raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+    _unwritten(record, versions)
+    edges = [edge for edge in record.edges if edge is not None]
+    roots = [(edge_of(again()), grad)]
+    found = engine.general(roots, keep=True, lifted=True, inputs=edges, accumulate=False, ends=True)
+    by_edge = dict(zip(edges, found, strict=True))
+    if not keep:
+        record.release()
+    return tuple([by_edge.get(edge) for edge in record.edges])
 
 
-KIND = Kind("CompiledFunctionBackward", _run, _twice, frees=True)
-FREED_RECORD = Record.of(KIND, ())
-FREED_RECORD.run = freed
+@cache
+def kind_of(name: str) -> Kind:
+    """The kind of the records that stand for programs, and show themselves as nodes of that name."""
+    return Kind(name, walk, _twice, frees=True)
+
+
+def freed_record(name: str) -> Record:
+    """The record of a result whose graph was walked and freed within a program."""
+    record = Record.of(kind_of(name), ())
+    record.run = freed
+    return record

@@ -15,7 +15,6 @@ from ..core.tensor import share, wrap
 from ..kernels import compiled
 from .emit import Text
 from .program import Step, Value
-from .words import Words, layout
 
 
 def whole_of(steps: Sequence[Step], kept: Sequence[Value]) -> Any:
@@ -31,27 +30,12 @@ def whole_of(steps: Sequence[Step], kept: Sequence[Value]) -> Any:
         return None
 
 
-def words_of(tape: Any) -> Words | None:
-    """The words that a tape's program may look at; None where they are not known on this Python."""
-    known = layout()
-    if known is None:
-        return None
-    changing = [optimizer.param_groups[0] for _, optimizer in tape.rates]  # by schedules
-    for value, place in tape.gradients.values():
-        if value.source == "outside" and place is not None and not place.base:  # it is given a new gradient each time
-            changing.append(value.held.__dict__)
-    return Words(known, changing)
-
-
-def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> str:
-    """The lines that run a tape on the arrays, and give its results to whom they belong; gives the tape's text.
-
-    ``told`` are the tests that need not be made as long as the words are what they were.
-    """
+def write_call(text: Text, tape: Any) -> str:
+    """The lines that run a tape on the arrays, and give its results to whom they belong; gives the tape's text."""
     from ..kernels.native.memory import address
 
     for _, optimizer in tape.rates:  # whose step is taken without it: its settings must be those that the tape knows
-        _write_settings(text, optimizer, words, told)
+        _write_settings(text, optimizer)
     kind = text.name(tape.kind, tape.kind.name)
     slots: dict[int, list[tuple[int, int]]] = {}  # the entries of each slot, and how many bytes after its beginning
     for (base, offset), entry in tape.table.items():
@@ -60,28 +44,19 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
     owners = {place.base - 1: value for value, place in tape.gradients.values() if place is not None and place.base}
     lasting = [(value.shape, slots.get(n, ()), owners.get(n)) for n, (what, value) in enumerate(tape.slots)
                if what == "gradient"]  # fmt: skip
-    watched = [n for n, (_, _, owner) in enumerate(lasting) if _is_watched(owner, words)]
     text.add("    try:")
     text.add("        context = contexts.pop()  # each call that runs has memory of its own")
     text.add("    except IndexError:")
     text.add("        context = another()")
-    text.add("    entries, room, cells, grads, where, table, watch, _ = context")
+    text.add("    entries, room, cells, grads, where, _ = context")
     cells = [place for _, place in (*tape.given, *tape.handed)]
     cells += [place for _, operand, result, _ in tape.calls for place in (operand, result)]
     if cells:
         text.add(f"    {', '.join(f'cell{n}' for n in range(len(cells)))}, = cells")
-    if words is not None:
-        _write_altered(text, told)
     for n, (shape, places, owner) in enumerate(lasting):
         if owner is None:
             continue  # it is taken away again
-        lines = _gradient(text, n, places, f"empty({shape}, {kind})", owner)
-        if n in watched:
-            lines.insert(-2, f"    note_gradient(table, {watched.index(n)}, g, d)")
-        indent = "        " if n in watched else "    "
-        text.lines += [indent + line for line in lines]
-    if words is not None:
-        text.add("        table[0] = 1  # what was noted holds")
+        text.lines += ["    " + line for line in _gradient(text, n, places, f"empty({shape}, {kind})", owner)]
     for n, (value, _) in enumerate(tape.given):
         text.add(f"    cell{n}[...] = a{value.held}._array")
     fixed: dict[int, int] = {}
@@ -93,11 +68,9 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
     rates = [f"{text.name(optimizer.param_groups[0], 'group')}['lr']" for _, optimizer in tape.rates]
     for (place, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
         text.add(f"    room[{place}] = {rate}")
-    altered, renew = comparers() if words is not None else (None, None)
     text.names.update(
-        native=runner(tape.kind), another=_contexts(tape, fixed, cells, lasting, watched, words), contexts=[],
-        address=address, getrefcount=sys.getrefcount, empty=np.empty, altered=altered, renew=renew,
-        note_gradient=words.note_gradient if words is not None else None,
+        native=runner(tape.kind), another=_contexts(tape, fixed, cells, lasting), contexts=[],
+        address=address, getrefcount=sys.getrefcount, empty=np.empty,
     )  # fmt: skip
     rate = rates[0] if rates else "0.0"
     text.add(f"    native(where, 0, {rate})")
@@ -121,32 +94,9 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
         text.add(f"    {value.name} = room[{place}]")
     text.add("    contexts.append(context)")
     for value in tape.written:
-        version = share(value.held)
-        if words is not None and words.slot(value.held, "_counter"):
-            text.add(f"    {text.name(version, 'storage')}.version += 1")
-        else:
-            text.add(f"    {text.operand(value, True)}._counter.version += 1")
+        share(value.held)
+        text.add(f"    {text.operand(value, True)}._counter.version += 1")
     return _listing(text, tape)
-
-
-def _is_watched(owner: Value | None, words: Words | None) -> bool:
-    """Whether words tell that a leaf's gradient may be used again."""
-    return words is not None and owner is not None and owner.source == "outside" and words.attributes(owner.held)
-
-
-def _write_altered(text: Text, told: list[str]) -> None:
-    """The lines that make the tests which the words stand for, where a word is another; more of that block follows."""
-    text.add("    if altered(watch):")
-    text.add("        renew(watch)")
-    text.add("        try:")
-    tests = [*dict.fromkeys(told)] or ["False"]
-    for start in range(0, len(tests), 8):
-        text.add(f"            if {' or '.join(tests[start : start + 8])}:")
-        text.add("                contexts.append(context)")
-        text.add("                return MISS")
-    text.add("        except (LookupError, AttributeError, TypeError, ValueError):")
-    text.add("            contexts.append(context)")
-    text.add("            return MISS")
 
 
 def _gradient(text: Text, place: int, entries: Sequence[tuple[int, int]], made: str, owner: Value) -> list[str]:
@@ -166,26 +116,17 @@ def _gradient(text: Text, place: int, entries: Sequence[tuple[int, int]], made: 
     ]
 
 
-def _write_settings(text: Text, optimizer: Any, words: Words | None, told: list[str]) -> None:
+def _write_settings(text: Text, optimizer: Any) -> None:
     """The test that an optimizer's settings are as they were."""
     group = text.name(optimizer.param_groups[0], "group")
     tests = [f"{group}[{key!r}]" for key in ("momentum", "weight_decay", "maximize", "differentiable")]
     held = text.name(optimizer, "optimizer")
     params = text.name(optimizer.param_groups[0]["params"], "params")
     tests += [f"type({group}['lr']) is not float", f"{group}['params'] is not {params}"]
-    hooks = optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks
-    hooked = [f"{held}._optimizer_step_pre_hooks", f"{held}._optimizer_step_post_hooks"]
-    if words is not None and words.dictionary(optimizer.__dict__) and all(map(words.length, hooks)):
-        told += hooked
-    else:
-        tests += hooked
+    tests += [f"{held}._optimizer_step_pre_hooks", f"{held}._optimizer_step_post_hooks"]
     ones = optimizer.param_groups[0]["params"]
-    moved = [f"len({params}) != {len(ones)}"]
-    moved += [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in enumerate(ones)]
-    if words is not None and words.items(ones):
-        told += moved
-    else:
-        tests += moved
+    tests.append(f"len({params}) != {len(ones)}")
+    tests += [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in enumerate(ones)]
     text.add(f"    if {' or '.join(tests)}:")
     text.add("        return MISS")
 
@@ -198,21 +139,12 @@ def runner(kind: Any) -> Callable[[int, int, float], None]:
     return interpreter.run_for(kind)  # type: ignore[no-any-return]
 
 
-@cache
-def comparers() -> tuple[Callable[[int], int], Callable[[int], int]]:
-    """What looks whether a table's words are what they were, and what notes them anew, given its address."""
-    from .native import watch
-
-    return watch.comparers()  # type: ignore[no-any-return]
-
-
 def _contexts(
-    tape: Any, fixed: dict[int, int], cells: Sequence[Any], lasting: Sequence[tuple[Any, Any, Any]],
-    watched: Sequence[int], words: Words | None,
-) -> Callable[[], Any]:  # fmt: skip
+    tape: Any, fixed: dict[int, int], cells: Sequence[Any], lasting: Sequence[tuple[Any, Any, Any]]
+) -> Callable[[], Any]:
     """A function that makes the memory for one run.
 
-    That is the table of addresses, the room and views of it, gradients, and the addresses of head and words.
+    That is the table of addresses, the room and views of it, gradients, and the address of the head.
     """
     from ..kernels.native.memory import address
 
@@ -234,11 +166,7 @@ def _contexts(
             for entry, offset in places:
                 entries[entry] = begin + offset
         head = array("q", [address(code), _address(entries)])
-        watch = array("q") if words is None else words.table(len(watched))
-        if words is not None:
-            for place, n in enumerate(watched):
-                words.note_gradient(watch, place, *grads[n])
-        return entries, room, views, grads, _address(head), watch, _address(watch), (code, head)
+        return entries, room, views, grads, _address(head), (code, head)
 
     return another
 

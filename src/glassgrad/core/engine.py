@@ -9,7 +9,7 @@ million operations passes on any stack.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -75,6 +75,7 @@ def general(
     lifted: bool = False,
     inputs: Sequence[Any] | None = None,
     accumulate: bool = True,
+    ends: bool = False,
 ) -> list[Any]:
     """Carry gradients from ``roots`` down the graph: every record once, after all its consumers.
 
@@ -83,10 +84,13 @@ def general(
     lifted      gradients are Tensors and rules are recorded; else they are arrays
     inputs      edges whose gradients are wanted back; without them every leaf is reached
     accumulate  add into ``.grad`` of the leaves reached
+    ends        the graph ends at ``inputs``: what lies below them is not walked
     """
-    owed = dependencies([edge for edge, _ in roots])
     targets = dict.fromkeys(inputs or ())
+    owed = dependencies([edge for edge, _ in roots], targets if ends else {})
     needed = None if inputs is None else _leading_to(owed, targets)
+    if needed is not None and ends:
+        needed.difference_update(targets)
     if needed is not None and accumulate:
         needed |= _chosen_themselves(targets, owed)
     reached = None if needed is None else needed.union(targets)
@@ -170,13 +174,13 @@ def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watch
     return outgoing
 
 
-def dependencies(roots: Iterable[Any]) -> dict[Any, int]:
-    """How many edges of the graph under ``roots`` lead into each record and leaf."""
+def dependencies(roots: Iterable[Any], ends: Container[Any] = ()) -> dict[Any, int]:
+    """How many edges of the graph under ``roots`` lead into each record and leaf; it is not followed below ``ends``."""
     stack = list(dict.fromkeys(roots))
     waiting = dict.fromkeys(stack, 0)
     while stack:
         edge = stack.pop()
-        if isinstance(edge, Record):
+        if isinstance(edge, Record) and edge not in ends:
             for onward in edge.edges:
                 if onward is not None:
                     if onward in waiting:

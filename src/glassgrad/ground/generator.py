@@ -35,6 +35,10 @@ _INVALID = "Invalid mt19937 state"
 _NO_OFFSET = "CPU Generator does not use offset"
 
 
+#: Called before a state is read or set: by who has draws that are still to be made.
+asked: list[Any] = []
+
+
 class Twister:
     """NumPy's Mersenne twister."""
 
@@ -132,6 +136,8 @@ class Generator:
         return self._seed
 
     def _restart(self, seed: int) -> None:
+        for ask in asked:
+            ask()
         with self.lock:
             self._seed = seed
             self.next_normal = None
@@ -175,6 +181,8 @@ class Generator:
 
     def get_state_bytes(self) -> np.ndarray:
         """The state as the 5056 bytes PyTorch saves, a fresh uint8 array of any later use."""
+        for ask in asked:
+            ask()
         with self.lock:
             key, position = self.twister().state()
             record = np.zeros((), _STATE)
@@ -201,6 +209,8 @@ class Generator:
                 f"Expected a CPUGeneratorImplState of size {STATE_SIZE} but found the input RNG state size to be "
                 f"{state.size}"
             )
+        for ask in asked:
+            ask()
         record = np.frombuffer(state.tobytes(), _STATE)[0]
         left, position = int(record["left"]), int(record["next"])
         if record["seeded"] != 1 or not 0 < left <= _WORDS or position > _WORDS:

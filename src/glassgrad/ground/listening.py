@@ -24,17 +24,21 @@ Listener = Callable[[Any, Callable[..., Any], tuple[Any, ...], dict[str, Any]], 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Ear:
-    """A listener, and the functions it hears: by identity, and themselves, so that their identities stay their own."""
+class Ear:
+    """A listener, and what it hears: all calls, or functions by identity.
+
+    The functions themselves are kept, so that their identities stay their own.
+    """
 
     __slots__ = ("listener", "functions", "chosen")
 
-    def __init__(self, listener: Listener, functions: Iterable[Any]) -> None:
-        self.listener, self.functions = listener, tuple(functions)
-        self.chosen = frozenset(map(id, self.functions))
+    def __init__(self, listener: Listener, functions: Iterable[Any] | None = None) -> None:
+        self.listener = listener
+        self.functions = None if functions is None else tuple(functions)
+        self.chosen = None if self.functions is None else frozenset(map(id, self.functions))
 
 
-listeners: tuple[_Ear, ...] = ()  # in the order they came; replaced as a whole, as other threads read it
+listeners: tuple[Ear, ...] = ()  # in the order they came; replaced as a whole, as other threads read it
 between = {__name__}  # modules whose frames lie between a call and ``heard``
 _lock = threading.Lock()
 #: ``hidden(function, args, kwargs, refusal)``: a call of a function that asked a batch for its values; from func/.
@@ -121,7 +125,9 @@ CALL = audible(lambda: None).__code__  # of every function that can be heard
 
 def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of ``function``: the listeners that hear it are asked, the last to come first, and then ``proceed``."""
-    hearing = [ear.listener for ear in listeners if id(function) in ear.chosen]
+    if len(listeners) == 1 and listeners[0].chosen is None:
+        return listeners[0].listener(function, proceed, args, kwargs)
+    hearing = [ear.listener for ear in listeners if ear.chosen is None or id(function) in ear.chosen]
     if not hearing:
         return proceed(*args, **kwargs)
     for listener in hearing[:-1]:
@@ -145,8 +151,12 @@ def calling_frame() -> FrameType:
 
 def start(listener: Listener, functions: Iterable[Any]) -> None:
     """Let ``listener`` hear calls of these functions, until :func:`stop`."""
+    begin(Ear(listener, functions))
+
+
+def begin(ear: Ear) -> None:
+    """Let an ear hear, until :func:`end`."""
     global listeners
-    ear = _Ear(listener, functions)
     with _lock:
         listeners = (*listeners, ear)
     modes.watch.add(ear)
@@ -154,11 +164,17 @@ def start(listener: Listener, functions: Iterable[Any]) -> None:
 
 def stop(listener: Listener) -> None:
     """Let ``listener`` hear no more."""
+    last = next((ear for ear in reversed(listeners) if ear.listener == listener), None)
+    if last is not None:
+        end(last)
+
+
+def end(ear: Ear) -> None:
+    """Let an ear hear no more."""
     global listeners
     with _lock:
-        last = next((ear for ear in reversed(listeners) if ear.listener == listener), None)
-        listeners = tuple(ear for ear in listeners if ear is not last)
-    modes.watch.discard(last)
+        listeners = tuple([other for other in listeners if other is not ear])
+    modes.watch.discard(ear)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from ...core.tensor import LEAF, Tensor, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
+from ...ground.exposed import expose
 from ...ground.meta import blank
 from ...ground.runtime import warn
 from ...ops.declare import composite
@@ -388,6 +389,7 @@ def from_numpy(ndarray: Any, /) -> Tensor:
     kind = dtypes.of(ndarray.dtype).numpy
     if type(ndarray) is not np.ndarray or ndarray.dtype is not kind:  # equal dtypes may be several objects
         ndarray = ndarray.view(kind, np.ndarray)
+    expose(ndarray)
     out = wrap(ndarray)
     share(out)
     return out

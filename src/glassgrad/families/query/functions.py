@@ -13,6 +13,7 @@ from ...core.lifted import Lifted
 from ...core.tensor import Tensor, new, share
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.exposed import expose
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
@@ -61,6 +62,7 @@ def _address(data: Any) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 where there is none."""
     share(self)  # a number of its own has no address
+    expose(self._array)
     return _address(self._array) if self._array.size and self._array.dtype.metadata is None else 0
 
 

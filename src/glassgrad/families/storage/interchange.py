@@ -18,6 +18,7 @@ from ...core import write
 from ...core.tensor import LEAF, Tensor, new, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.exposed import expose
 from ...ground.meta import blank
 from ...ground.runtime import warn
 from ...ground.shared import Shared, allocate
@@ -57,6 +58,7 @@ def _memory(self: Tensor) -> Any:
     if self._array.dtype.num >= _OTHERS:
         raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
     share(self)
+    expose(self._array)
     return self._array.view()
 
 

@@ -15,6 +15,7 @@ from ...core.tensor import Tensor, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.exposed import expose
 from ...ground.runtime import warn
 from ...ground.size import Size
 from ...ground.window import as_bytes, dense, look, owner_of
@@ -306,6 +307,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
     share(self)
     if self._array.dtype.metadata is not None:
         return UntypedStorage(self._array.size * self._array.itemsize, device="meta")
+    expose(self._array)
     return storage_of(owner_of(self._array))
 
 

@@ -1,0 +1,206 @@
+"""Which operations may be deferred: those that raise nothing, read nothing and change nothing beside their arguments.
+
+It is a list of what is known to be so; anything else runs where it stands.  Operations that hang on values of indices
+are deferred where the indices are there already and lie within their bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..autograd import api
+from ..core import call, write
+from ..core.tensor import Tensor
+from ..ground.names import home_of, is_own
+from ..nn.modules.module import Module
+from ..optim.lr_scheduler.base import LRScheduler
+from ..optim.optimizer import Optimizer
+from .heard import listened, with_steps
+from .lazy import Lazy
+
+#: Rows and functions over them, by the part of mathematics in which they are.
+DEFERRED = frozenset(
+    """
+    relu celu elu elu_backward gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish
+    silu softplus softshrink threshold selu glu prelu_kernel prelu sigmoid tanh
+
+    add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
+    sub_number pow pow_base pow_number square float_power positive
+    __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
+    div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
+    fill_ copy_
+
+    clone copy to_copy fill fill_number fill_tensor zero detach contiguous float double half bfloat16 long int short
+    bool to type_as cpu conj real imag spread_over whole_sum
+
+    eq ne lt le gt ge fmax fmin isfinite isinf isnan logical_and logical_not logical_or logical_xor maximum minimum
+    signbit where eq_ ne_ lt_ le_ gt_ ge_
+
+    convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d im2col col2im
+
+    zeros ones full zeros_like ones_like full_like new_zeros new_ones new_full arange eye linspace tensor scalar_tensor
+    new_tensor
+
+    cosine_similarity pairwise_distance dist linalg_vector_norm norm_dim norm
+
+    dropout
+
+    diag_embed diagonal select narrow slice masked_fill masked_fill_tensor masked_fill_ __getitem__ __setitem__ diag
+    unfold tril triu unbind cat flip repeat roll split split_with_sizes stack chunk hstack vstack dstack meshgrid tile
+    hsplit vsplit
+
+    mse_loss l1_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy_with_logits kl_div cross_entropy
+    margin_ranking_loss hinge_embedding_loss cosine_embedding_loss poisson_nll_loss
+
+    addbmm baddbmm bmm linalg_cross trace addmm addmv addr dot mm mv vdot linear_2d linear column_sums matmul __matmul__
+    __rmatmul__ outer inner bilinear einsum tensordot cross
+
+    native_layer_norm native_group_norm fused_rms_norm layer_norm group_norm rms_norm batch_norm native_batch_norm
+    move_statistics
+
+    constant_pad_nd pad reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
+
+    abs atan2 hypot logaddexp nan_to_num sgn sign angle clamp clamp_min clamp_max clamp_numbers clamp_tensors
+    clamp_min_number clamp_max_number clamp_min_tensor clamp_max_tensor copysign xlogy ceil floor frac trunc round acos
+    acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log10 log1p log2 logit rsqrt sin sinh sqrt tan
+    erf erfc erfinv sinc lgamma digamma
+
+    adaptive_avg_pool1d adaptive_avg_pool2d avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d
+    max_pool2d_with_indices
+
+    lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell lstm_layer gru_layer rnn_layer
+
+    argmax argmin all_dim any_dim amax amin amax_dim amin_dim aminmax max min max_dim min_dim max_all min_all mean
+    mean_dim sum sum_dim prod prod_all prod_dim std std_dim var var_dim std_mean var_mean any all median nanmean nansum
+    cummax cummin cumprod cumsum logcumsumexp diff log_softmax logsumexp logsumexp_dim softmax sort argsort topk
+
+    getitem setitem _matmul_operator
+    t transpose unsqueeze expand expand_as permute squeeze squeeze_dim squeeze_dims unsafe_view view view_as reshape
+    reshape_as flatten ravel movedim unflatten broadcast_to swapaxes swapdims adjoint broadcast_tensors t_ transpose_
+    unsqueeze_ squeeze_ sum_to_size
+
+    flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
+
+    size dim ndimension numel nelement stride is_floating_point is_complex is_tensor is_contiguous element_size
+    is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg __len__ get_device
+    """.split()
+)
+_OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()
+DEFERRED |= {f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r", "i")}
+#: Of these the first argument alone may be a tensor: others would be sizes, places or numbers by their values.
+ONE = frozenset(
+    """
+    view reshape expand repeat tile split split_with_sizes chunk hsplit vsplit narrow select slice getitem roll permute
+    flatten unflatten movedim transpose t unsqueeze squeeze squeeze_dim squeeze_dims swapaxes swapdims broadcast_to
+    unfold
+    diag diagonal diag_embed tril triu flip unsafe_view ravel
+    sum mean prod std var std_mean var_mean amax amin aminmax argmax argmin any all median nanmean nansum cumsum cumprod
+    cummax cummin logcumsumexp softmax log_softmax logsumexp norm topk sort argsort diff sum_dim mean_dim
+    pad constant_pad_nd dropout to float double half bfloat16 long int short bool cpu size stride dim
+    zeros_like ones_like full_like new_zeros new_ones new_full new_tensor
+    avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d adaptive_avg_pool1d adaptive_avg_pool2d pixel_shuffle
+    """.split()
+)
+#: Of these no argument may be a tensor.
+NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".split())
+#: Operations that point into their table with indices, and the dimension of it that they point into.
+INDEXED: dict[str, int | None] = {
+    "embedding": 0, "nll_loss": 1, "cross_entropy": 1, "index_select": None, "gather": None
+}  # fmt: skip
+
+
+_THROUGH = frozenset("get_total_norm clip_grads_with_norm_ clip_grad_norm_ clip_grad_value_".split())
+
+
+class Role:
+    """What a function that is heard is to a tape.
+
+    kind     "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls
+            what is heard, or changes what nothing pending hangs on; "other"
+    checked  whether it asks for what indices point at
+    most     how many tensors it may be given
+    """
+
+    __slots__ = ("kind", "name", "checked", "most")
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind, self.name = kind, name
+        self.checked = name in INDEXED
+        self.most = 0 if name in NONE else 1 if name in ONE else 10**9
+
+
+_roles: dict[int, tuple[Any, Role]] = {}  # with the functions, which keeps their identities their own
+
+
+def role_of(function: Any) -> Role:
+    """The role of a function."""
+    known = _roles.get(id(function))
+    if known is None:
+        if not _roles:
+            for other, role in _passes():
+                _roles[id(other)] = other, role
+            if id(function) in _roles:
+                return _roles[id(function)][1]
+        known = _roles[id(function)] = function, _found(function)
+    return known[1]
+
+
+def _passes() -> list[tuple[Any, Role]]:
+    through = Role("through", "through")
+    return [
+        (api.tensor_backward, Role("backward", "backward")),
+        (write.in_place, Role("write", "in_place")),
+        (Optimizer.zero_grad, through), (Module.zero_grad, through), (vars(Tensor)["grad"].fset, through),
+    ]  # fmt: skip
+
+
+def _found(function: Any) -> Role:
+    name = function.__name__
+    if name == "step":
+        for base, kind in ((LRScheduler, "through"), (Optimizer, "optimizer")):
+            if any(cls.step is function and is_own(cls) for cls in with_steps(base)):
+                return Role(kind, name)
+        return Role("other", name)
+    if home_of(function) == call.__name__:  # on the plain path all rows have one function
+        kind, row = listened().get(id(function), ("other", None))
+        name = row.name if kind == "row" else ""
+    known = is_own(function) and (name in DEFERRED or name in INDEXED)
+    if is_own(function) and name in _THROUGH:
+        return Role("through", name)
+    return Role("step" if known else "other", name)
+
+
+def whole_numbers(role: Role, args: Any, kwargs: Any) -> bool:
+    """Whether an operation takes whole numbers that are there already, or makes them: it is made where it stands."""
+    if role.most == 0:
+        return role.name == "arange"
+    if not args or type(args[0]) is not Tensor or args[0]._array.dtype.kind != "i":
+        return False
+    return not any(isinstance(piece, Tensor) for piece in (*args[1:], *kwargs.values()))
+
+
+def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
+    """Whether the indices among the arguments of a call are there, and within the bounds of what they point into."""
+    dim = INDEXED[name]
+    if dim is None:
+        if len(args) != 3 or kwargs:
+            return False
+        table, dim, index = args
+    elif len(args) < 2:
+        return False
+    else:
+        table, index = args[0], args[1]
+        if name == "embedding" and not index.dtype.is_floating_point:
+            pass
+        elif name == "embedding":
+            table, index = index, table
+    if name == "cross_entropy" and index.dtype.is_floating_point:
+        return True
+    if type(index) is Lazy or type(dim) is not int:
+        return False
+    shape, array = table.shape, np.asarray(index._array)
+    if array.dtype.kind != "i" or not -len(shape) <= dim < len(shape):
+        return False
+    return not array.size or bool(array.min() >= 0 and array.max() < shape[dim])

@@ -1,0 +1,145 @@
+"""Lazy tensors, what deferred operations will give: shape and dtype are known, who wants more runs what is pending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.tensor import LEAF, Tensor
+from ..ground import dtypes
+from ..ground.device import device
+from ..ground.size import Size, unchecked
+
+_SLOTS = ("_array", "_edge", "_counter")
+_set_array, _set_edge, _set_counter = (vars(Tensor)[name].__set__ for name in _SLOTS)
+_set_class = vars(object)["__class__"].__set__
+runs: list[Any] = []  # the calls that may owe lazy tensors their data
+
+
+class Meta:
+    """What is known of a tensor before it is computed."""
+
+    __slots__ = ("shape", "dtype", "requires_grad", "size", "numpy", "is_leaf", "version")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.shape: tuple[int, ...] = tensor._array.shape
+        self.numpy = tensor._array.dtype
+        self.dtype = tensor.dtype
+        self.requires_grad = tensor.requires_grad
+        self.version = 0 if tensor._counter is None else tensor._counter.version
+        self.is_leaf = tensor._edge is LEAF
+        self.size = unchecked(self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Meta) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Named(type(Tensor)):  # type: ignore[misc]
+    """The class of :class:`Lazy`, which is equal to Tensor."""
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is Tensor
+
+    def __hash__(cls) -> int:
+        return hash(Tensor)
+
+
+class Lazy(Tensor, metaclass=_Named):
+    """A tensor whose operation is pending: without array, place in the graph and version, until one is asked for."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _SLOTS:
+            demand(self)
+            return getattr(self, name)
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SLOTS:
+            demand(self)
+        object.__setattr__(self, name, value)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # type: ignore[override]
+        return Tensor
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        demand(self)
+        self.__class__ = value  # by now it is a Tensor
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of all dimensions."""
+        return _meta(self).size
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The type of the elements."""
+        return _meta(self).dtype
+
+    @property
+    def device(self) -> device:
+        """Where the data will live."""
+        return device("cpu")
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(_meta(self).shape)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        return _meta(self).requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        demand(self)
+        self.requires_grad = value
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        demand(self)
+        return self.__reduce_ex__(protocol)
+
+
+Lazy.__name__ = Lazy.__qualname__ = Tensor.__name__
+Lazy.__module__ = Tensor.__module__
+
+
+def _owing(tensor: Any) -> tuple[Any, int]:
+    """The run that owes a tensor its data, and the tensor's number there; None where nobody does."""
+    for run in runs:
+        run.count_all()
+        number = run.numbers.get(id(tensor))
+        if number is not None and run.things[number] is tensor:
+            return run, number
+    return None, 0
+
+
+def _meta(tensor: Lazy) -> Meta:
+    run, number = _owing(tensor)
+    if run is None:
+        return Meta(tensor)  # another thread has made it a Tensor meanwhile
+    return run.metas[number]  # type: ignore[no-any-return]
+
+
+def demand(tensor: Any) -> None:
+    """Have a lazy tensor computed: everything that is pending in its run is."""
+    run, _ = _owing(tensor)
+    if run is not None:
+        run.flush("its value is asked for")
+    if type(tensor).__mro__[0] is Lazy:
+        raise RuntimeError("an operation that was deferred by compile() failed, and this is its result")
+
+
+def settle(tensor: Any, real: Any) -> None:
+    """Make a lazy tensor what ``real``, which nobody else holds, is."""
+    _set_array(tensor, real._array)
+    _set_edge(tensor, real._edge)
+    _set_counter(tensor, real._counter)
+    _set_class(tensor, Tensor)

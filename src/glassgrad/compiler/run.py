@@ -1,0 +1,593 @@
+"""One call of a compiled function: operations are compared with the tape, deferred, and run where they are wanted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import set_grad_enabled
+from ..core.row import Row
+from ..core.tensor import LEAF, Tensor, View, share
+from ..ground import dtypes, listening, modes
+from ..ground.exposed import is_exposed
+from ..ground.generator import default_generator
+from ..optim.optimizer import _after_all, _before_all
+from ..tensor.parameter import Parameter
+from . import lazy, replayed
+from .deferral import role_of, whole_numbers, within_bounds
+from .follow import AGAIN, printed
+from .heard import version
+from .lazy import Lazy, Meta
+from .program import MISS, mapped
+from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
+from .verify import verified
+
+ndarray = np.ndarray
+new = object.__new__
+WARNS = object()  # what the tape keeps of a call that warns: it is made where it stands
+_ALONE = 2  # references to a tensor of the tape's list that nobody else holds, when they are counted
+
+
+class Run:
+    """What a call has deferred, and where on the tape it is.
+
+    things   the tensors of the present segment by number, those from outside and those that it made
+    metas    what is known of those it made
+    uses     how often each is an operand of what is pending
+    """
+
+    def __init__(self, state: Any, node: Node, arguments: set[int], only_runs: Any) -> None:
+        self.state = state
+        self.arguments = arguments  # the identities of the tensors it was given
+        self.busy = False
+        self.verifies = state.verify and state.calls % state.verify == 0
+        self.off = state.distrusted  # whether nothing is deferred any more
+        self.listeners = listening.listeners
+        self.only_runs, self.alone = only_runs, only_runs(self.listeners)
+        self.begin(node)
+
+    def begin(self, node: Node) -> None:
+        """Begin a segment."""
+        self.node = self.start = node
+        self.recording = False
+        self.things: list[Any] = []
+        self.metas: list[Any] = []
+        self.counted = 0  # of the tensors, so many surely have their numbers
+        self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
+        self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
+        self.given: list[Any] = []  # those of them that are others in each call
+        self.count = 0  # so many of those are operands of what is pending
+        self.pending: list[tuple[Any, ...]] = []
+        self.noting: Any = None  # what notes the calls that are carried out, to make a program of them
+        self.drawn: Any = None  # where the random stream was when the first draw was deferred
+        self.graded: list[tuple[Any, int]] = []  # leaves, and the numbers of the gradients they are owed
+
+    # -- comparing ------------------------------------------------------------------------------------------------
+
+    def hear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Answer for a call of an operation: with what it will give, or by making it."""
+        if self.busy or self.off:
+            return proceed(*args, **kwargs)
+        self.count_all()
+        role = role_of(function)
+        kind = role.kind
+        if kind == "through":
+            return proceed(*args, **kwargs)
+        if kind == "other":
+            if role.name == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
+                self.state.twice = True
+            return self._as_written(f"{function.__name__}()", proceed, args, kwargs)
+        if listening.listeners is not self.listeners:
+            self.listeners = listening.listeners
+            self.alone = self.only_runs(self.listeners)
+        if modes.unusual or modes.transforming or not self.alone:
+            return self._as_written("another mode is on, or somebody else listens", proceed, args, kwargs)
+        if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
+            return proceed(*args, **kwargs)
+        base, written = len(self.things), args
+        key: list[Any] = [function, modes.local.grad, dtypes._default]
+        uses: list[int] = []
+        try:
+            if kind == "optimizer":
+                self._note_optimizer(args, kwargs, key)
+            else:
+                args = self._note_tuple(args, key, uses)
+                if kwargs:
+                    if kwargs.get("out") is not None:
+                        raise Unknown("it is given out=")
+                    kwargs = self._note_dict(kwargs, key, uses)
+            if len(uses) > role.most:
+                raise Unknown("it is given a tensor in place of a number")
+            if kind == "backward":
+                self._note_leaves(key)
+            elif role.checked and not within_bounds(role.name, args, kwargs):
+                raise Unknown("its indices are not there yet, or out of bounds")
+        except Unknown as reason:
+            return self._as_written(f"{role.name}(): {reason}", proceed, args, kwargs)
+        place = tuple(key)
+        node = self.node
+        entry = node.after.get(place)
+        if entry is None:
+            told = node.told.get(place, MISS)
+            if told is WARNS:
+                return self._as_written(f"{role.name}() warns", proceed, args, kwargs)
+            if told is not MISS:
+                return told
+            return self._record(place, kind, role.name, proceed, args, kwargs, uses)
+        if entry.times < AGAIN and self.only_runs(self.listeners):
+            entry.times += 1
+            if entry.times > 1:
+                entry.follow = printed(entry, role, function, written, kwargs, self, base)
+                node.likely = entry
+        return self.defer(entry, function, proceed, args, kwargs)
+
+    def _as_written(self, why: str, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        self.flush(why)
+        self.busy = True
+        try:
+            return proceed(*args, **kwargs)
+        finally:
+            self.busy = False
+
+    def _note(self, value: Any, key: list[Any], uses: list[int]) -> Any:
+        """Add a value to a key; gives the value, or a copy of a container that may change."""
+        kind = type(value)
+        if kind is Tensor or kind is Parameter or kind is Lazy:
+            number = self.numbers.get(id(value))
+            if number is None:
+                number = self._met(value, key)
+            key.append(number)
+            uses.append(number)
+            return value
+        if kind is tuple:
+            key += (tuple, len(value))
+            return self._note_tuple(value, key, uses)
+        if kind is list:
+            key += (list, len(value))
+            return [self._note(piece, key, uses) for piece in value]
+        if kind is dict:
+            key.append(len(value))
+            return self._note_dict(value, key, uses)
+        if kind is slice:
+            key.append(slice)
+            for piece in (value.start, value.stop, value.step):
+                note_atom(piece, key)
+            return value
+        if kind is Row:
+            key += (Row, value)
+            return value
+        note_atom(value, key)
+        return value
+
+    def _note_tuple(self, args: Any, key: list[Any], uses: list[int]) -> Any:
+        return tuple([self._note(piece, key, uses) for piece in args])
+
+    def _note_dict(self, kwargs: Any, key: list[Any], uses: list[int]) -> Any:
+        copy = {}
+        for name, value in kwargs.items():
+            note_atom(name, key)
+            copy[name] = self._note(value, key, uses)
+        return copy
+
+    def _met(self, tensor: Any, key: list[Any]) -> int:
+        """Note a tensor from outside, met for the first time in this segment."""
+        if type(tensor) is Lazy:
+            raise Unknown("it is given a tensor of another thread")
+        about = signature(tensor)
+        counter = tensor._counter
+        if is_exposed(tensor._array):
+            raise Unknown("NumPy sees the memory of a tensor it is given")
+        number = len(self.things)
+        if id(tensor) not in self.arguments and self.state.lasts(tensor):
+            key += ("held", id(tensor), about)
+        else:
+            key += ("given", about)
+            self.given.append(tensor)
+        self.outside.append((tensor, tensor._array, tensor._edge, counter, 0 if counter is None else counter.version))
+        self._add(tensor, None)
+        return number
+
+    def _add(self, tensor: Any, meta: Meta | None) -> None:
+        self.numbers[id(tensor)] = len(self.things)
+        self.things.append(tensor)
+        self.metas.append(meta)
+
+    def count_all(self) -> None:
+        """Give tensors their numbers that were only listed."""
+        numbers, things = self.numbers, self.things
+        if len(numbers) != len(things):
+            for number in range(self.counted, len(things)):
+                if things[number] is not None:
+                    numbers[id(things[number])] = number
+        self.counted = len(things)
+
+    def _note_leaves(self, key: list[Any]) -> None:
+        """Add to the key of a backward pass what it finds at the leaves."""
+        for tensor, _, edge, _, _ in self.outside:
+            if edge is None:
+                continue
+            if edge is not LEAF:
+                if type(edge) is View and not tensor.requires_grad:
+                    continue
+                raise Unknown("its graph goes on outside of the function")
+            if tensor._about is not None or "_post_accumulate" in tensor.__dict__:
+                raise Unknown("a hook waits for a gradient")
+            grad = tensor._grad
+            key.append(None if grad is None else self.numbers.get(id(grad), "there"))
+        for meta, tensor in zip(self.metas, self.things, strict=True):
+            if meta is not None and meta.is_leaf:
+                raise Unknown("its graph has a leaf that the function made")
+
+    def _note_optimizer(self, args: Any, kwargs: Any, key: list[Any]) -> None:
+        """Add to the key of an optimizer's step the optimizer, its parameters and their gradients."""
+        if len(args) != 1 or kwargs:
+            raise Unknown("it is given a closure")
+        optimizer = args[0]
+        key.append(id(optimizer))
+        self.state.keep(optimizer)
+        if _before_all or _after_all or optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+            raise Unknown("a hook waits for a step of the optimizer")
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                self._note(parameter, key, [])
+                grad = parameter._grad
+                if grad is None:
+                    key.append(None)
+                else:
+                    self._note(grad, key, [])
+
+    # -- deferring ------------------------------------------------------------------------------------------------
+
+    def defer(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Defer a call that the tape knows: gives tensors without data."""
+        things, metas = self.things, self.metas
+        base = len(things)
+        self.count = len(self.given)
+        self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, base, dtypes._default))
+        for meta in entry.metas:
+            things.append(new(Lazy))
+            metas.append(meta)
+        for number, meta in entry.changes:
+            metas[number] = meta
+        self.node = entry.after
+        if entry.draws and self.drawn is None:
+            self.drawn = default_generator.mark()
+        if entry.graded:
+            for number, place in zip(entry.graded, range(base, len(things)), strict=True):
+                leaf = things[number]
+                self.graded.append((leaf, place))
+                leaf._grad = things[place]
+            return None
+        results = entry.results
+        if entry.acts:
+            answer = filled(results, things, base)
+            self.flush(None, len(things) - base)
+            return answer
+        if type(results) is Made:
+            return things[base]
+        return filled(results, things, base)
+
+    def _alive(self, pending: Any, results: int) -> tuple[int, ...]:
+        """The tensors that are owed their data and that somebody else holds, and the last ``results``."""
+        node, things = self.node, self.things
+        uses = node.uses
+        if uses is None:
+            uses = [_ALONE] * len(self.metas)
+            for entry, *_ in pending:
+                for number in entry.uses:
+                    uses[number] += 1
+            node.uses = uses = [(n, uses[n]) for n, meta in enumerate(self.metas) if meta is not None]
+        mine = {number for leaf, number in self.graded if leaf.__dict__.get("_grad") is things[number]}
+        first = len(things) - results
+        return tuple([n for n, count in uses if getrefcount(things[n]) > count + (n in mine) or n >= first])
+
+    def flush(self, why: str | None, results: int = 0) -> None:
+        """Run what is pending, and begin a segment; the last ``results`` tensors are wanted whoever holds them."""
+        if self.busy:
+            raise RuntimeError("an operation is asked for its result while it is computed")
+        node = self.node
+        if node is self.start and not self.things:
+            return
+        if why is not None:
+            self.state.note(why, self)
+        try:
+            self._run(results)
+        finally:
+            self.begin(node.resume)
+
+    def finish(self) -> None:
+        """Run what is still pending at the end of the call."""
+        if self.pending and not self.busy:
+            self.flush(None)
+
+    def abandon(self) -> None:
+        """Make the calls that are pending, and defer nothing any more."""
+        self._run()
+        self.off = True
+
+    def _run(self, results: int = 0, anew: bool = True) -> None:
+        """Run what is pending, by a program; ``anew``: make one where there is none."""
+        if not self.pending:
+            return
+        alive = self._alive(self.pending, results)
+        self.busy = True
+        pending, self.pending = self.pending, []
+        try:
+            changed = self._changed()
+            program = self.node.programs.get(alive, MISS) if not changed else None
+            if program is MISS and anew:
+                self.node.programs[alive] = None
+                self.node.programs[alive] = self._captured(pending, alive)
+            elif program is not None and program is not MISS and self.verifies:
+                verified(self, program, pending, alive, MISS)
+            elif program is None or program is MISS or not self._replayed(program, pending, alive):
+                self.carry_out(pending, changed)
+        finally:
+            self.busy = False
+            self.graded, self.drawn = [], None
+
+    def _changed(self) -> list[tuple[Any, ...]]:
+        """The tensors from outside that are others than when they were met, with what they were."""
+        changed = []
+        for tensor, array, edge, counter, before in self.outside:
+            if tensor._array is not array or tensor._edge is not edge:
+                if type(array) is not ndarray and tensor._edge is edge and counter is None:
+                    if tensor._counter.version == 0:
+                        continue  # a single number was given memory of its own
+                changed.append((tensor, array, edge, counter))
+            elif tensor._counter is not None and tensor._counter.version != before:
+                raise RuntimeError("a tensor was written to in a way that compile() did not hear: see docs/limits.md")
+        if self.drawn is not None and default_generator.mark() != self.drawn:
+            raise RuntimeError("random numbers were drawn in a way that compile() did not hear: see docs/limits.md")
+        for leaf, number in self.graded:
+            if leaf._about is not None or "_post_accumulate" in leaf.__dict__:
+                changed.append((leaf, leaf._array, leaf._edge, leaf._counter))
+        return changed
+
+    def _replayed(self, program: Any, pending: Any, alive: tuple[int, ...]) -> bool:
+        """Run a program; tells whether it served."""
+        things = self.things
+        now = [leaf._grad for leaf, _ in self.graded]  # what they were owed, or what was put there since
+        for leaf, _ in self.graded:
+            leaf._grad = None
+        answer = program.run(*self.given[: self.count])
+        if answer is MISS:
+            for (leaf, _), grad in zip(self.graded, now, strict=True):
+                leaf._grad = grad
+            return False
+        for number, real in zip(alive, answer, strict=True):
+            edge = real._edge
+            if edge is not None and edge.kind.run is replayed.walk and edge.saved:
+                replayed.lift(edge, self._again(pending, number))
+            lazy.settle(things[number], real)
+            if self.metas[number].version:
+                share(things[number]).version = self.metas[number].version
+        for (leaf, _), grad in zip(self.graded, now, strict=True):
+            if type(grad) is not Lazy:  # the tensor that it was owed, which has its data now; or another
+                leaf._grad = grad
+        self.state.replays += 1
+        return True
+
+    def carry_out(self, pending: Any, changed: Any, listened: bool = False) -> None:
+        """Make the calls that are pending, in their order, as they would have been made where they stand."""
+        now = [(tensor, tensor._array, tensor._edge, tensor._counter, tensor._about,
+                tensor.__dict__.pop("_post_accumulate", None)) for tensor, *_ in changed]  # fmt: skip
+        for tensor, array, edge, counter in changed:
+            tensor._array, tensor._edge, tensor._counter = array, edge, counter
+            if tensor._about is not None:
+                tensor._about = None
+        local = modes.local
+        before = local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks, local.masked
+        local.inference = local.anomaly = False
+        local.autocast, local.saved_hooks, local.masked = None, (), None
+        modes.settle()
+        default = dtypes._default
+        try:
+            for entry, function, proceed, args, kwargs, grad, base, dtypes._default in pending:
+                modes.set_grad(grad)
+                if grad:
+                    modes.settle()
+                if entry.graded:
+                    self._gradients(entry, function if listened else proceed, args, kwargs, base)
+                else:
+                    self._settle(entry, (function if listened else proceed)(*args, **kwargs), base)
+        finally:
+            dtypes._default = default
+            modes.off |= local.me
+            local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks, local.masked = before
+            if local.inference or local.anomaly or local.autocast is not None or local.saved_hooks or local.masked:
+                modes.expect_unusual()
+            modes.settle()
+            for tensor, array, edge, counter, about, post in now:
+                tensor._array, tensor._edge, tensor._counter = array, edge, counter
+                if about is not None:
+                    tensor._about = about
+                if post is not None:
+                    tensor.__dict__["_post_accumulate"] = post
+
+    def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
+        """What makes the calls of a program once more, as they are written, and gives one of their results."""
+        self.count_all()
+        numbers = self.numbers
+        known = {self.numbers[id(tensor)]: tensor for tensor, *_ in self.outside}
+
+        def again() -> Any:
+            tensors = dict(known)
+
+            def now(piece: Any) -> Any:
+                return tensors[numbers[id(piece)]] if isinstance(piece, Tensor) else piece
+
+            for entry, _, proceed, args, kwargs, grad, base, _ in pending:
+                with set_grad_enabled(grad):
+                    result = proceed(*mapped(args, now), **mapped(kwargs, now))
+                theirs = {id(tensors[number]) for number in _known(entry.results)}
+                real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
+                tensors.update(zip(range(base, base + len(real)), real, strict=True))
+            return tensors[wanted]
+
+        return again
+
+    def _gradients(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any, base: int) -> None:
+        """Make a backward pass whose gradients leaves have already, as tensors without data."""
+        things = self.things
+        leaves = [things[number] for number in entry.graded]
+        now = [leaf._grad for leaf in leaves]
+        for leaf in leaves:
+            leaf._grad = None
+        try:
+            proceed(*args, **kwargs)
+            for place, leaf in enumerate(leaves, base):
+                lazy.settle(things[place], leaf._grad)
+        finally:
+            for leaf, grad in zip(leaves, now, strict=True):
+                leaf._grad = grad
+
+    def _settle(self, entry: Entry, result: Any, base: int) -> None:
+        """Give the tensors that were owed by a call what it gave."""
+        theirs = {id(self.things[number]) for number in _known(entry.results)}
+        real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
+        for place, (piece, meta) in enumerate(zip(real, entry.metas, strict=True), base):
+            if piece._array.shape != meta.shape or piece._array.dtype != meta.numpy:
+                raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
+            if self.noting is not None and type(piece._array) is np.bool_:  # of which there are two in all
+                self.noting.same(piece, self.things[place])
+            lazy.settle(self.things[place], piece)
+
+    # -- recording ------------------------------------------------------------------------------------------------
+
+    def _record(
+        self, place: Any, kind: str, name: str, proceed: Callable[..., Any], args: Any, kwargs: Any, uses: list[int]
+    ) -> Any:
+        """Make a call that the tape does not know, and note what it gave."""
+        node, state = self.node, self.state
+        if self.pending:
+            state.note(f"{name}() is another call than before", self)
+            self._run(anew=False)
+            for number, thing in enumerate(self.things):
+                if type(thing) is Lazy:
+                    self.things[number] = None  # nobody asks for it any more
+            self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
+        if not state.may_go_on(bool(node.after)):
+            self.off = True
+            return proceed(*args, **kwargs)
+        self.recording = True
+        drawn = default_generator.mark()
+        operands = [t for t in tensors_of((args, tuple(kwargs.values())))]
+        versions = [version(t) for t in operands]
+        outside = [(number, t) for number, t in enumerate(self.things) if self.metas[number] is None]
+        leaves = [(number, t) for number, t in outside if t._edge is LEAF]
+        before = [leaf._grad for _, leaf in leaves]
+        self.busy = True
+        try:
+            result, warned = warning(proceed, args, kwargs)
+        finally:
+            self.busy = False
+        if warned:  # as it will in each call
+            node.told[place] = WARNS
+            return self._unheard(result)
+        draws = default_generator.mark() != drawn
+        outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
+        written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
+        acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
+        metas: list[Meta] = []
+        made: list[Any] = []
+        try:
+            if kind == "backward":
+                pairs = zip(leaves, before, strict=True)
+                graded = [(n, leaf) for (n, leaf), grad in pairs if leaf._grad is not grad]
+                touched = any(grad is not None for grad in before) and [
+                    leaf for (_, leaf), grad in zip(leaves, before, strict=True) if grad is not None
+                ]
+                acts = bool(touched)
+                made = [] if acts else [leaf._grad for _, leaf in graded]
+                if any(type(t) is not Tensor for t in made):
+                    raise Unknown("a gradient is not dense")
+                results: Any = None
+            else:
+                results = self._noted(result, made)
+                tells = not isinstance(results, (Known, tuple, list))
+                if tells and not (made or written or acts or draws):
+                    node.told[place] = result
+                    return result
+            metas = [Meta(t) for t in made]
+        except Unknown:
+            return self._unheard(result)
+        entry = Entry(acts, results, metas, uses)
+        entry.draws, entry.function = draws, place[0]
+        if kind == "backward" and not acts:
+            entry.graded = [number for number, _ in graded]
+        for tensor, meta in zip(made, metas, strict=True):
+            self._add(tensor, meta)
+        if written:
+            for number, meta in enumerate(self.metas):
+                thing = self.things[number]
+                if meta is not None and thing is not None and meta != (now := Meta(thing)):
+                    entry.changes.append((number, now))
+                    self.metas[number] = now
+        state.entries += 1
+        if state.entries > ENTRIES:
+            self.off = True
+            return result
+        node.after[place] = entry
+        self.node = entry.after
+        if acts:
+            self.begin(entry.after.resume)
+        return result
+
+    def _unheard(self, result: Any) -> Any:
+        """A call that is not for the tape was made: the next segment begins."""
+        self.begin(self.node.resume)
+        return result
+
+    def _noted(self, result: Any, made: list[Any]) -> Any:
+        """The results of a call as the tape keeps them; ``made`` are the new tensors."""
+        if isinstance(result, Tensor):
+            number = self.numbers.get(id(result))
+            if number is not None:
+                return Known(number)
+            if type(result) is not Tensor:
+                raise Unknown("it gives an uncommon tensor")
+            signature(result)
+            for place, tensor in enumerate(made):
+                if tensor is result:
+                    raise Unknown("it gives a tensor twice")
+            made.append(result)
+            return Made(len(made) - 1)
+        if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
+            pieces = [self._noted(piece, made) for piece in result]
+            if hasattr(result, "_make"):
+                return result._make(pieces)
+            return type(result)(pieces)
+        note_atom(result, [])
+        return result
+
+    # -- programs -------------------------------------------------------------------------------------------------
+
+    def _captured(self, pending: Any, alive: tuple[int, ...]) -> Any:
+        """Make the calls that are pending while they are noted, and a program of them; None where that cannot be."""
+        from .trace import program_of
+
+        return program_of(self, pending, alive)
+
+
+def warning(proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, bool]:
+    """What a call gives, and whether it warned of anything."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, which are silent
+        result = proceed(*args, **kwargs)
+    for one in heard:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
+    return result, bool(heard)
+
+
+def _known(results: Any) -> list[int]:
+    if type(results) is Known:
+        return [results.number]
+    if isinstance(results, (tuple, list)):
+        return [number for piece in results for number in _known(piece)]
+    return []

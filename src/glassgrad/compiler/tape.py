@@ -1,0 +1,143 @@
+"""The tape: the calls that earlier runs of a function made, as a tree, and what each of them gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.record import Record
+from ..core.tensor import LEAF, Tensor, View
+from ..ground import dtypes
+from ..ground.device import device
+from ..ground.size import Size
+from .lazy import Meta
+
+#: Python values that calls are compared by, with their types.
+ATOMS = frozenset([int, bool, str, bytes, type(None), dtypes.dtype, device, type(...), Size, type])
+ENTRIES = 100_000  # so many calls a tape may hold
+
+
+class Unknown(Exception):  # noqa: N818  it is no error of the user's
+    """Why a call is not deferred."""
+
+
+class Entry:
+    """A call of the tape.
+
+    acts     whether it changes a tensor from outside: it is run at once, with all that is pending
+    results  what it gives, with `Made` for new tensors and `Known` for tensors of the tape
+    metas    what is known of the new tensors
+    uses     the tensors of the tape that are its operands, once for each time
+    draws    whether it takes random numbers
+    changes  what is known anew of others, which it writes to
+    graded   the leaves that a backward pass gives their first gradients to
+    """
+
+    __slots__ = (
+        "acts", "after", "changes", "draws", "follow", "function", "graded", "times", "metas", "results", "uses",
+    )  # fmt: skip
+
+    def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
+        self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
+        self.changes: list[tuple[int, Meta]] = []
+        self.graded: list[int] = []
+        self.draws = False
+        self.times = 0  # how often it was compared, up to a few
+        self.function: Any = None  # the operation
+        self.follow: Any = None  # what compares a call with it in fewer steps
+        self.after = Node()
+
+
+class Node:
+    """A place of the tape: the calls that may follow, by their keys, and the programs of what led here."""
+
+    __slots__ = ("after", "likely", "programs", "told", "uses", "_resume")
+
+    def __init__(self) -> None:
+        self.after: dict[Any, Entry] = {}
+        self.told: dict[Any, Any] = {}  # calls that only tell of shapes and the like, and what they tell
+        self.programs: dict[tuple[int, ...], Any] = {}
+        self.likely: Entry | None = None  # the call that follows as a rule
+        self.uses: Any = None  # of the tensors made until here: how often they are operands
+        self._resume: Node | None = None
+
+    @property
+    def resume(self) -> Node:
+        """Where the tape goes on after what was pending here was run."""
+        if self._resume is None:
+            self._resume = Node()
+        return self._resume
+
+
+class Made:
+    """A new tensor among results."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+class Known:
+    """A tensor of the tape among results: an operand that is given back."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def filled(results: Any, tensors: list[Any], base: int) -> Any:
+    """Results with tensors in their places: new ones stand in ``tensors`` from ``base`` on."""
+    if type(results) is Made:
+        return tensors[base + results.place]
+    if type(results) is Known:
+        return tensors[results.number]
+    if isinstance(results, tuple) and type(results) is not Size:
+        pieces = [filled(piece, tensors, base) for piece in results]
+        return results._make(pieces) if hasattr(results, "_make") else type(results)(pieces)  # type: ignore[call-arg]
+    if type(results) is list:
+        return [filled(piece, tensors, base) for piece in results]
+    return results
+
+
+def tensors_of(results: Any) -> Iterator[Any]:
+    """The tensors in nested tuples and lists, in order."""
+    if isinstance(results, Tensor):
+        yield results
+    elif isinstance(results, (tuple, list)):
+        for piece in results:
+            yield from tensors_of(piece)
+
+
+def signature(tensor: Any) -> tuple[Any, ...]:
+    """What operations see of a tensor from outside, beside its numbers; Unknown where that is not everyday."""
+    array, edge = tensor._array, tensor._edge
+    if array.dtype.metadata is not None or type(array).__module__ != "numpy" or tensor._inference:
+        raise Unknown("it is given a tensor that has no everyday data")
+    kind: Any = None
+    if edge is LEAF:
+        kind = "leaf"
+    elif type(edge) is View:
+        kind = "view", edge.origin, edge.edge is not None, tensor.requires_grad
+    elif edge is not None:
+        if not isinstance(edge, Record):
+            raise Unknown("it is given a tensor of an uncommon place in the graph")
+        kind = "record"
+    if array.flags.c_contiguous:
+        return type(tensor), array.dtype, array.shape, kind, type(array)
+    return type(tensor), array.dtype, array.shape, kind, type(array), array.strides
+
+
+def note_atom(value: Any, key: list[Any]) -> None:
+    """Add a Python value to a key; Unknown where it is not one of those that cannot change."""
+    kind = type(value)
+    key.append(kind)
+    if kind is float:
+        key.append(value if value == value and value else repr(value))  # which tells noughts apart
+    elif kind in ATOMS:
+        key.append(value)
+    elif kind is complex:
+        key.append(repr(value))
+    else:
+        raise Unknown(f"it is given a {kind.__name__}")

@@ -1,0 +1,243 @@
+"""A sample of the scenarios and of the random programs, and what is known to have gone wrong once."""
+
+import random
+import threading
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+
+import glassgrad as torch
+from glassgrad import nn
+from glassgrad.compiler.replayed import walk
+from glassgrad.kernels import compiled
+
+from . import programs, scenarios
+from .both_ways import bits, reasons
+from .both_ways import programs as programs_of
+
+
+@pytest.fixture(autouse=True)
+def _kernels_of_numpy():
+    with compiled.serving(compiled.NEVER):
+        yield
+
+
+@pytest.mark.parametrize("scenario", random.Random(7).sample(scenarios.every(), 60), ids="-".join)
+def test_a_scenario(scenario):
+    assert scenarios.difference(scenario, torch.compile) is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_random_program(seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", message="compile.verify")
+        assert programs.difference(seed, partial(torch.compile, verify=1 + seed % 2)) is None
+
+
+def both(make, calls=6):
+    """What the calls of a function that ``make`` gives, and of the compiled one, give."""
+    found = []
+    for how in (lambda function: function, torch.compile):
+        function, arguments = make()
+        call = how(function)
+        found.append([bits(call(*arguments(n))) for n in range(calls)])
+    return found
+
+
+def test_two_truth_values_that_are_one_object():
+    def make():
+        return lambda x, y: torch.where(x.sum() > 0, x, -x) * torch.where(y.sum() > 0, y, -y), lambda n: (
+            torch.full((2,), 1.0 if n < 3 else -1.0), torch.full((2,), 1.0 if n % 2 else -1.0),
+        )  # fmt: skip
+
+    assert both(make)[0] == both(make)[1]
+
+
+def test_an_argument_that_was_made_with_another():
+    found = []
+    for how in (lambda function: function, torch.compile):
+        call = how(lambda x, b: torch.where(x > 0, x, b).sum())
+        for n in range(5):
+            x = torch.tensor([-0.5, 0.3, n - 2.0], requires_grad=True)
+            call(x, x * 2 + 1).backward()
+            found.append(bits(x.grad))
+    assert found[:5] == found[5:]
+
+
+def test_an_output_without_a_gradient_is_none():
+    w = torch.ones(3, requires_grad=True)
+    v = torch.full((3,), float("inf"), requires_grad=True)
+    call = torch.compile(lambda x: ((x * w).sum(), (x * v).sum()))
+    for _ in range(5):
+        w.grad = v.grad = None
+        call(torch.ones(3))[0].backward()
+        assert v.grad is None and w.grad.tolist() == [1.0] * 3
+
+
+def test_gradients_between_what_is_given_back():
+    w = torch.ones(3, requires_grad=True)
+
+    def function(x):
+        hidden = x * w
+        return hidden, hidden.exp().sum()
+
+    call = torch.compile(function)
+    for _ in range(4):
+        hidden, total = call(torch.ones(3))
+        (grad,) = torch.autograd.grad(total, hidden)
+        assert bits(grad) == bits(hidden.exp())
+    assert any("more than one tensor that has a way back" in reason for reason in reasons(call))
+
+
+def test_an_error_is_raised_at_its_own_line():
+    def function(table, index):
+        try:
+            row = table[index] if index.numel() > 3 else torch.nn.functional.embedding(index, table)
+        except IndexError:
+            return table * 0
+        return row * 2
+
+    def make():
+        return function, lambda n: (torch.arange(8.0).view(4, 2), torch.tensor([0, 1, 9 if n == 4 else n % 4]))
+
+    assert both(make)[0] == both(make)[1]
+
+
+def test_memory_that_numpy_writes():
+    array = np.ones(3, "f4")
+    shared = torch.from_numpy(array)
+    seen = torch.zeros(3)
+    view = seen.numpy()
+
+    def function(x):
+        a, b = x * shared, x * seen
+        array[:] += 1
+        view[:] += 2
+        return a + b + x * shared + x * seen
+
+    call = torch.compile(function)
+    for n in range(5):
+        assert call(torch.ones(3)).tolist() == [1.0 + n + 2 * n + 2 + n + 2 * n + 2] * 3
+
+
+def test_a_lazy_tensor_in_another_thread():
+    def function(x):
+        y = (x * 2).tanh()
+        found = []
+        thread = threading.Thread(target=lambda: found.append(y.sum().item()))
+        thread.start()
+        thread.join()
+        return y * found[0]
+
+    call = torch.compile(function)
+    for n in range(4):
+        x = torch.ones(3) * n
+        assert bits(call(x)) == bits(function(x))
+
+
+def test_threads_that_run_one_compiled_function():
+    layer = nn.Linear(3, 3)
+    call = torch.compile(lambda x: layer(x).tanh() * 2)
+    wrong = []
+
+    def work(k):
+        for n in range(30):
+            x = torch.full((2, 3), float(k * n % 7))
+            if bits(call(x)) != bits(layer(x).tanh() * 2):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_what_python_sees_of_a_lazy_tensor():
+    seen = []
+
+    def function(x):
+        y = x.view(2, 2) * 2
+        seen.append((isinstance(y, torch.Tensor), type(y) == torch.Tensor, y.__class__ is torch.Tensor))  # noqa: E721
+        seen.append((y.shape, y.dtype, y.ndim, y.requires_grad, y.device.type, y.size(0), len(y), y.dim()))
+        seen.append((type(y).__name__, {type(y): 1}[torch.Tensor]))
+        y.note = 3
+        return y
+
+    call = torch.compile(function)
+    for _ in range(4):
+        y = call(torch.arange(4.0))
+        assert type(y) is torch.Tensor and y.note == 3
+    assert len({str(one) for one in seen}) == 3
+
+
+def test_pure_functions_run_no_python():
+    runs = []
+    w = nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([w], 0.5)
+
+    def step(x, scale=1.0):
+        runs.append(1)
+        optimizer.zero_grad()
+        loss = (w * x * scale).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    call = torch.compile(step, pure=True)
+    losses = [call(torch.ones(2)).item() for _ in range(8)]
+    assert losses == [2.0 - n for n in range(8)] and len(runs) == 3
+    optimizer.param_groups[0]["lr"] = 0.0
+    assert call(torch.ones(2)).item() == call(torch.ones(2)).item() == -6.0
+    assert call(torch.ones(2), 2.0).item() == -12.0 and len(runs) == 4  # another number, another program
+    assert call(torch.ones(1)).item() == -6.0 and len(runs) == 5
+    assert programs_of(call)
+
+
+def test_a_program_that_is_wrong_is_told_and_not_run_again():
+    call = torch.compile(lambda x: (x * 2).tanh(), verify=1)
+    for _ in range(3):
+        call(torch.ones(2))
+    (program,) = programs_of(call)
+    right = program.run
+    program.run = lambda *arrays: (right(*arrays)[0] + 1,)
+    with pytest.warns(RuntimeWarning, match=r"from tanh\(\)"):
+        assert bits(call(torch.ones(2))) == bits(torch.full((2,), 2.0).tanh())
+    assert bits(call(torch.ones(2))) == bits(torch.full((2,), 2.0).tanh()) and not programs_of(call)
+    assert "another result" in reasons(call)[0]
+
+
+def test_second_derivatives_go_through_the_calls():
+    w = torch.ones(3, requires_grad=True)
+    call = torch.compile(lambda x: (x * w).tanh().sum())
+    found = []
+    for function in (call, lambda x: (x * w).tanh().sum()):
+        for _ in range(4):
+            total = function(torch.arange(3.0))
+        (once,) = torch.autograd.grad(total, w, create_graph=True)
+        (twice,) = torch.autograd.grad(once.square().sum(), w)
+        found.append((bits(once), bits(twice)))
+    assert found[0] == found[1]
+    assert call(torch.ones(3))._edge.kind.run is walk
+
+
+def test_what_is_warned_of_is_warned_of_in_each_call():
+    call = torch.compile(lambda x: torch.nn.functional.mse_loss(x, x.view(4, 1) * 1))
+    for _ in range(4):
+        with pytest.warns(UserWarning, match="Using a target size"):
+            call(torch.ones(4))
+
+
+def test_results_written_into_a_tensor_of_the_function():
+    def function(x):
+        y = x * 2
+        torch.mul(y, 3, out=y)
+        return y
+
+    call = torch.compile(function)
+    for n in range(4):
+        assert bits(call(torch.ones(3) * n)) == bits(torch.ones(3) * n * 6)
