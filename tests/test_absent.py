@@ -23,7 +23,9 @@ def modules(namespace=absent, home="glassgrad"):
 
 TABLES = (absent, absent_devices, absent_compiled, absent_distributed)
 MODULES = {name: (namespace, table) for table in TABLES for name, namespace in modules(table)}
-PACKAGES = ("glassgrad.fx", "glassgrad.distributed")  # which lie in files themselves
+PACKAGES = (
+    "glassgrad.fx", "glassgrad.distributed", "glassgrad.distributed.checkpoint", "glassgrad.distributed.algorithms",
+)  # fmt: skip  # which lie in files themselves
 
 
 @pytest.mark.parametrize("name", MODULES)

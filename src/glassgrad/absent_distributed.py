@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from .ground.absent import Namespace, answer, choices, refuse_all, stand_ins
@@ -105,22 +104,11 @@ class _FSDP:
 class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
     """What ``torch.distributed`` has beside ``distributed/``, where groups, collectives and stores are."""
 
-    class constants(Namespace):
-        """The ``torch.distributed.constants`` namespace."""
-
-        default_pg_timeout = timedelta(minutes=30)
-        default_pg_nccl_timeout = timedelta(minutes=10)
-
     class utils(Namespace):
         """The ``torch.distributed.utils`` namespace."""
 
         more = _refuse(_WHOLE, "_sync_module_states _verify_param_shape_across_processes _to_kwargs _alloc_storage "
                                "_free_storage")  # fmt: skip
-
-    class device_mesh(Namespace):
-        """The ``torch.distributed.device_mesh`` namespace: processes in rows and columns, which there are none of."""
-
-        more = {**_MESH, **_refuse("use new_group for the rows and columns of a mesh", "init_device_mesh")}
 
     class tensor(Namespace):
         """The ``torch.distributed.tensor`` namespace: no tensor is spread over processes."""
@@ -227,13 +215,7 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
                 "register_fsdp_forward_method")}  # fmt: skip
 
     class checkpoint(Namespace):
-        """The ``torch.distributed.checkpoint`` namespace: checkpoints are whole."""
-
-        more = {
-            **stand_ins(_SAVED, "FileSystemReader FileSystemWriter StorageReader StorageWriter LoadPlanner SavePlanner "
-                                "CheckpointException DefaultLoadPlanner DefaultSavePlanner"),
-            **_refuse(_SAVED, "load load_state_dict save save_state_dict async_save"),
-        }  # fmt: skip
+        """What ``torch.distributed.checkpoint`` has beside its own file, where checkpoints are saved and loaded."""
 
         class default_planner(Namespace):
             """The ``torch.distributed.checkpoint.default_planner`` namespace."""
@@ -295,12 +277,7 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
             more = stand_ins(_SAVED, "Metadata TensorStorageMetadata BytesStorageMetadata")
 
     class algorithms(Namespace):
-        """The ``torch.distributed.algorithms`` namespace."""
-
-        class join(Namespace):
-            """The ``torch.distributed.algorithms.join`` namespace: ``DistributedDataParallel.join`` is there."""
-
-            more = stand_ins("use DistributedDataParallel's own join()", "Join Joinable JoinHook")
+        """What ``torch.distributed.algorithms`` has beside its own folder, where ``Join`` is."""
 
         class _checkpoint(Namespace):
             """The ``torch.distributed.algorithms._checkpoint`` namespace."""

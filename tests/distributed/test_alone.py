@@ -102,7 +102,14 @@ def test_a_store_says_what_to_use():
         glassgrad.distributed.init_process_group("gloo", store=object(), rank=0, world_size=1)
 
 
-@pytest.mark.parametrize("name", ["rpc", "fsdp", "tensor.parallel"])
-def test_parts_that_are_not_here_say_what_to_use(name):
-    with glassgrad.alias(), pytest.raises(ImportError, match=rf"^torch\.distributed\.{name.split('.')[0]}.*: use "):
-        importlib.import_module(f"torch.distributed.{name}")
+@pytest.mark.parametrize(
+    "part, name",
+    [("rpc", "init_rpc"), ("fsdp", "FullyShardedDataParallel"), ("tensor.parallel", "parallelize_module")],
+)
+def test_parts_that_are_not_here_say_what_to_use(part, name):
+    with glassgrad.alias():
+        here = importlib.import_module(f"torch.distributed.{part}")
+        with pytest.raises(RuntimeError, match=": use "):
+            getattr(here, name)()
+        with pytest.raises(AttributeError, match="nonsense"):
+            here.nonsense  # noqa: B018

@@ -66,7 +66,6 @@ TEXTS = {
     ),
     "subclass": (f32([1]), {"name": "Sub", "is_parameter": True}, "Parameter(Sub([1.]))"),
     "contents": (f32([1]), {"tensor_contents": "anything"}, "tensor(anything)"),
-    "tangent": (f32(1), {"tangent": "2.0"}, "tensor(1., tangent=2.0)"),
 }
 
 

@@ -58,6 +58,7 @@ globals().update(_scripts)
 Graph, Value = _scripts["Graph"], _scripts["Value"]
 PyTorchFileReader, PyTorchFileWriter = _files["PyTorchFileReader"], _files["PyTorchFileWriter"]
 StorageBase = stand_ins("torch.UntypedStorage is the class of storages", "StorageBase")["StorageBase"]
+StorageBase.__module__ = __name__
 _TensorMeta = type(Tensor)
 TensorBase = _TensorBase = Tensor
 
@@ -119,6 +120,10 @@ class DispatchKeySet:
 
     def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
         return DispatchKeySet(*self.keys, *other.keys)
+
+
+for _class in (Graph, Value, PyTorchFileReader, PyTorchFileWriter, DispatchKey, DispatchKeySet):
+    _class.__module__ = _HOME  # torch has them too, and PyTorch says that they are its own
 
 
 @contextmanager

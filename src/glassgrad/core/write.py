@@ -170,6 +170,8 @@ def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> No
 
     ``constant`` is an operation that has no gradient.
     """
+    if modes.transforming and isinstance(target, lifted.Lifted):
+        return  # its history is its level's, which is asked when it writes
     edge = target._edge
     if recorded or (modes.grad_enabled() and not constant):
         if edge is LEAF:
@@ -210,6 +212,8 @@ def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) ->
         if disjoint:
             raise RuntimeError(errors.PARTIAL_OVERLAP)
         return
+    if modes.transforming and lifted.is_lifted((target, other)):
+        return  # asked of what they stand for, when that is written
     a, b = target._array, other._array
     if (target._counter is None or target._counter is not other._counter) and not np.may_share_memory(a, b):
         return

@@ -52,7 +52,7 @@ def stand_ins(words: str, names: str, error: type[Exception] = RuntimeError) -> 
         raise error(f"there is no {type(self).__name__}: {words}")
 
     doc = f"Nothing is one: {words}."
-    members = {"__init__": refuse_to_make, "__doc__": doc, "__module__": __name__}
+    members = {"__init__": refuse_to_make, "__setstate__": refuse_to_make, "__doc__": doc, "__module__": __name__}
     return {name: type(name, (), dict(members)) for name in names.split()}
 
 

@@ -13,8 +13,8 @@ OURS = __name__.partition(".")[0]
 
 # Parts of the package that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
 INTERNAL = frozenset(
-    "absent absent_names alias cli compile core demo environment explore families fast ground identity kernels "
-    "namespace ops standing tensor warm watch why __main__".split()
+    "absent absent_compiled absent_devices absent_distributed absent_names alias cli compile core demo environment "
+    "explore families fast ground identity kernels namespace ops standing tensor warm watch why __main__".split()
 )  # fmt: skip
 
 #: Single names that PyTorch keeps where no rule would look.

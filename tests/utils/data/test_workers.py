@@ -449,9 +449,9 @@ def test_torch_means_the_same_in_workers(tmp_path, script, method):
     )  # fmt: skip
     assert not done.stderr
     assert done.stdout.splitlines() == [
-        "[tensor([0, 1]), ('glassgrad', 'glassgrad'), tensor([0, 0])]",
-        "[tensor([4, 9]), ('glassgrad', 'glassgrad'), tensor([1, 1])]",
-        "[tensor([16]), ('glassgrad',), tensor([0])]",
+        "[tensor([0, 1]), ('torch', 'torch'), tensor([0, 0])]",
+        "[tensor([4, 9]), ('torch', 'torch'), tensor([1, 1])]",
+        "[tensor([16]), ('torch',), tensor([0])]",
     ]
 
 
