@@ -53,6 +53,11 @@ SMALL = {
     "per_sample_walk": {"kind": "MLP", "batch": 3},
     "hessian": {"size": 4},
     "jvp": {"batch": 3},
+    **dict.fromkeys(("dqn", "ppo", "sac"), {"batch": 4}),
+    "table": {"count": 12, "batch": 4},
+    "physics": {"points": 4},
+    "generation": {"tokens": 2},
+    "graph_network": {"nodes": 5, "edges": 12},
     **dict.fromkeys(("softmax", "layer_norm", "cross_entropy"), {"count": 3, "length": 5}),
 }
 
