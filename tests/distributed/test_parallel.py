@@ -178,7 +178,7 @@ def test_the_script_gives_what_torch_gives(tmp_path):
     assert done.returncode == 0, done.stderr
     assert [process.wait(60) for process in started] == [0, 0]
     (found, names), (wanted, names_wanted) = (json.loads(Path(path).read_text()) for path in (ours, theirs))
-    assert names == [[rank, "glassgrad", keys] for rank, _, keys in names_wanted]
+    assert names == [[rank, "torch", keys] for rank, _, keys in names_wanted]
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found[:6], wanted[:6], rtol=1e-6)
 

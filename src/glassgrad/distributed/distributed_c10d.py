@@ -255,8 +255,8 @@ def _at_exit() -> None:
     if _World._default is not None and _World._default.owned():
         destroy_process_group()
     mpi = sys.modules.get(f"{__package__}.mpi")
-    if mpi is not None and _ended["well"]:
-        mpi.finalize()
+    if mpi is not None:
+        mpi.finalize(_ended["well"])
 
 
 atexit.register(_at_exit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import pickle
 import sys
@@ -22,6 +23,7 @@ _NATIVE = "?bBhHiIlLqQfdFD"  # NumPy's letters of what MPI can add up by itself
 _operations: dict[Any, Any] = {}  # MPI's operations for other types, by type and way
 _notices: Any = None  # a communicator of all processes, for what goes wrong
 _abandoned: list[Any] = []  # what MPI may still write into, though nobody waits for it any more
+_PATIENCE = 5.0  # seconds that ranks have to end after one another where a collective failed
 _owner = 0  # the process that MPI was started in
 
 
@@ -50,9 +52,14 @@ def world(rank: int, name: str) -> Channel:
     return Channel(mpi, mpi.COMM_WORLD.Split(0, rank), name)
 
 
-def finalize() -> None:
-    """End MPI, with all ranks."""
-    if _owner == os.getpid() and not _mpi().Is_finalized():
+def finalize(well: bool) -> None:
+    """End MPI, with all ranks; where not all is ``well``, if they come within some seconds, as MPI itself would wait.
+
+    The launcher takes a rank that leaves without this for one that failed, and ends the others.
+    """
+    if _owner != os.getpid() or _mpi().Is_finalized():
+        return
+    if poll(_notices.Ibarrier().Test, math.inf if well else _PATIENCE):
         _mpi().Finalize()
 
 

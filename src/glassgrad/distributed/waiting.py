@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..ground.names import is_own_frame
+
 __all__ = ["Call", "call_site", "poll"]
 
 
@@ -31,7 +33,7 @@ class Call(NamedTuple):
 def call_site() -> str:
     """The file and line of the program that calls this package."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "glassgrad":
+    while frame.f_back is not None and is_own_frame(frame):
         frame = frame.f_back
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
