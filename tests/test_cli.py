@@ -309,7 +309,8 @@ def test_a_name_that_is_not_utf_8(tmp_path):
         assert "<title>o\ufffd \u2013 glassgrad</title>" in file.read()
 
 
-def test_workers_of_a_test_run_have_torch(script):
+def test_workers_of_a_test_run_have_torch(script, monkeypatch):
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # which may name tests, for this run
     path = script("import torch\n\ndef test_it():\n    assert torch.__version__.endswith('glassgrad')", "test_it.py")
     done = command("run", "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider", str(path), cwd=path.parent)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
