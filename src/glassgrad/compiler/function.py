@@ -21,7 +21,7 @@ from .build import Program
 from .errors import FailOnRecompileLimitHit, Unsupported
 from .heard import tensors_in
 from .program import MISS
-from .run import Run
+from .run import WORTH, Run
 from .tape import Node
 from .verify import tell
 
@@ -30,8 +30,17 @@ BRANCHES = 8  # so often calls may part ways; then they run as they are written
 TELLING = 10**5  # bytes of values from which on their memory is worth a line
 LOOSE = 3  # from so many branches on, only parameters are taken for tensors that stay
 
+TRIED = 4  # calls after which a function mostly runs as it is written, if nothing that it does is worth comparing
+EACH = 16  # of the calls after them one is tried again
+
 _STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile")
 _HERE = os.path.dirname(os.path.dirname(__file__))
+
+
+_SMALL = (
+    f"mostly runs as it is written: no result has {WORTH:,} elements, and no optimizer steps, so comparing costs more "
+    "than a program gains; pure=True replays it"
+)
 
 
 class _Inside(threading.local):
@@ -93,6 +102,7 @@ class Compiled:
         self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
         self.distrusted = False  # whether a program gave another result
         self.twice = False  # whether derivatives of derivatives are taken
+        self.gains = False  # whether a program has a large result, or steps an optimizer
         self.kept: dict[int, Any] = {}
         self.calls = self.branches = self.entries = self.replays = 0
 
@@ -190,6 +200,8 @@ class Compiled:
         if strangers or inside.run is not None:  # somebody else listens; or it is a part of another's program
             return self._as_written(args, kwargs)
         self.calls += 1
+        if self.calls > TRIED and not self.gains and self.calls % EACH and not self.is_pressed():
+            return self._small(args, kwargs)
         arguments = {id(piece) for piece in args if isinstance(piece, Tensor)}
         if kwargs or len(arguments) < len(args):
             arguments.update(map(id, tensors_in((args, kwargs))))
@@ -210,6 +222,15 @@ class Compiled:
             inside.depth -= 1
             inside.run = None
             listening.end(ear)
+
+    def is_pressed(self) -> bool:
+        """Whether its user asked for more than speed: for one program, or for comparisons."""
+        return self.fullgraph or self.verify > 0
+
+    def _small(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if len(self.reasons) < 20:
+            self.reasons[_SMALL] = None
+        return self._as_written(args, kwargs)
 
     def _as_written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         inside.depth += 1
