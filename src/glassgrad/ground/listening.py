@@ -62,6 +62,7 @@ with_numbers: Callable[..., Any] = NotImplemented
 
 
 ask_first: Callable[..., None] = NotImplemented  # ``ask_first(args, kwargs)``: leaves a call that a type has a say in
+silent: set[type] = set()  # types that have none
 
 
 def asking(function: Function) -> Function:
@@ -72,8 +73,12 @@ def asking(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        ask_first(args, kwargs)
-        return function(*args, **kwargs)
+        if kwargs:
+            ask_first(args, kwargs)
+            return function(*args, **kwargs)
+        if not silent.issuperset(map(type, args)):
+            ask_first(args, kwargs)
+        return function(*args)  # an empty dictionary would cost time
 
     return call  # type: ignore[return-value]
 

@@ -230,6 +230,7 @@ def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> An
 
 
 call.overridden, call.heed = row_overridden, heed
+listening.silent = call.ORDINARY
 listening.is_answered, listening.overridden, listening.ask_first = _is_answered, _overridden, _ask_first
 listening.with_numbers = _with_numbers
 
