@@ -6,6 +6,8 @@ are deferred where the indices are there already and lie within their bounds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -204,3 +206,13 @@ def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
     if array.dtype.kind != "i" or not -len(shape) <= dim < len(shape):
         return False
     return not array.size or bool(array.min() >= 0 and array.max() < shape[dim])
+
+
+WORTH = 4096  # elements of a result, from which on a program gains more than comparing costs
+
+
+def gains(functions: Sequence[Any], metas: Sequence[Any]) -> bool:
+    """Whether a program of these calls, with what is known of their results, gains more than comparing them costs."""
+    if any([role_of(function).kind == "optimizer" for function in functions]):
+        return True
+    return any([meta is not None and prod(meta.shape) >= WORTH for meta in metas])

@@ -18,10 +18,11 @@ from ..tensor.parameter import Parameter
 from . import lazy
 from .advice import advice
 from .build import Program
+from .deferral import WORTH
 from .errors import FailOnRecompileLimitHit, Unsupported
 from .heard import tensors_in
 from .program import MISS
-from .run import WORTH, Run
+from .run import Run
 from .tape import Node
 from .verify import tell
 

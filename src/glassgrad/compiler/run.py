@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from math import prod
 from sys import getrefcount
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..ground.generator import default_generator
 from ..optim.optimizer import _after_all, _before_all
 from ..tensor.parameter import Parameter
 from . import lazy, replayed
-from .deferral import role_of, whole_numbers, within_bounds
+from .deferral import gains, role_of, whole_numbers, within_bounds
 from .follow import AGAIN, printed
 from .heard import version
 from .lazy import Lazy, Meta
@@ -27,7 +26,6 @@ from .program import MISS, mapped
 from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
 from .verify import verified
 
-WORTH = 4096  # elements of a result, from which on a program gains more than comparing costs
 ndarray = np.ndarray
 new = object.__new__
 WARNS = object()  # what the tape keeps of a call that warns: it is made where it stands
@@ -322,7 +320,7 @@ class Run:
             changed = self._changed()
             program = self.node.programs.get(alive, MISS) if not changed else None
             if program is MISS and anew:
-                self.state.gains = self.state.gains or self._gains(pending)
+                self.state.gains = self.state.gains or gains([call[1] for call in pending], self.metas)
                 self.node.programs[alive] = None
                 self.node.programs[alive] = self._captured(pending, alive)
             elif program is not None and program is not MISS and self.verifies:
@@ -332,12 +330,6 @@ class Run:
         finally:
             self.busy = False
             self.graded, self.drawn = [], None
-
-    def _gains(self, pending: Any) -> bool:
-        """Whether a program of what was deferred gains more than comparing costs."""
-        if any([role_of(call[1]).kind == "optimizer" for call in pending]):
-            return True
-        return any([meta is not None and prod(meta.shape) >= WORTH for meta in self.metas])
 
     def _changed(self) -> list[tuple[Any, ...]]:
         """The tensors from outside that are others than when they were met, with what they were."""
