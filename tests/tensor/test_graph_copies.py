@@ -315,3 +315,12 @@ def test_no_depth_is_too_deep():
         twin.backward()
         other.backward()
     assert a.grad.item() == 1 and x.grad is None
+
+
+def test_results_that_are_large_are_copied_as_small_ones():
+    """Their way back may be another printed function, which reuses memory."""
+    x = torch.ones(1 << 18, requires_grad=True)
+    for copied in (pickle.loads(pickle.dumps(x * 2)), copy.deepcopy(x * 2)):
+        leaf = copied.grad_fn.next_functions[0][0].variable
+        copied.sum().backward()
+        assert leaf is not x and leaf.grad[:2].tolist() == [2.0, 2.0]
