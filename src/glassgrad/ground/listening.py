@@ -97,21 +97,10 @@ def audible(function: Function) -> Function:
                 if name in synonyms:
                     kwargs = in_pytorchs_words(kwargs, synonyms)
                     break
-            try:
-                return heard(call, function, args, kwargs) if modes.watch else function(*args, **kwargs)
-            except ValuesHidden as refusal:
-                return hidden(function, args, kwargs, refusal)
-            except Exception as error:
-                if not is_answered(error, sys._getframe(), args, kwargs):
-                    answer = with_numbers(function, args, kwargs, error)
-                    if answer is NOT_TAKEN:
-                        raise
-                    return answer
-            return overridden(call, args, kwargs)
         try:
             if modes.watch:
                 return heard(call, function, args, kwargs)
-            return function(*args)  # an empty dictionary would cost time
+            return function(*args, **kwargs) if kwargs else function(*args)  # an empty dictionary would cost time
         except ValuesHidden as refusal:
             return hidden(function, args, kwargs, refusal)
         except Exception as error:
