@@ -18,7 +18,7 @@ def state():
     theirs = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in ("torch", "torchviz")}
     ours = {
         name: (module.__spec__, module.__dict__.get("__getattr__"))
-        for name, module in sys.modules.items()
+        for name, module in [*sys.modules.items()]  # a module whose names come later imports them when looked at
         if name.partition(".")[0] == "glassgrad"
     }
     return theirs, list(sys.meta_path), ours

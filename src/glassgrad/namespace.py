@@ -19,7 +19,6 @@ from .autograd.grad_mode import (
     set_grad_enabled,
 )
 from .core.tensor import Tensor
-from .ground import absent as _absent
 from .ground import dtypes as _dtypes
 from .ground import paths as _paths
 from .ground.arrival import announce as _announce
@@ -113,7 +112,7 @@ _TABLES = {  # files whose classes are modules, with the outermost of these
 }  # fmt: skip
 _ANSWERED = [name for names in _TABLES.values() for name in names.split() if name not in ("fx", "distributed")]
 for _table, _names in _TABLES.items():
-    _absent.find_in(_table, _names.split())
+    _paths.find_in(_table, _names.split())
 
 _paths.show(f"{__package__}._tensor", f"{__package__}.serialization.rebuild", "_rebuild_from_type_v2")
 _paths.show(f"{__package__}.profiler.profiler", f"{__package__}.profiler.session", "profile ProfilerAction schedule")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..ground import errors
-from ..ground.counter import VersionCounter
 from ..ground.layout import is_dense, laid
 from ..ground.window import strides_of
+from .record import VersionCounter
 
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves

@@ -19,6 +19,19 @@ from ..ground import errors
 tick = count(1).__next__
 
 
+class VersionCounter:
+    """How often one buffer was written in place, shared by every tensor that sees the buffer.
+
+    ``writer`` tells who wrote last: a weak reference to the write's record, or None where it was not recorded.
+    """
+
+    __slots__ = ("version", "writer", "__weakref__")
+
+    def __init__(self, version: int = 0) -> None:
+        self.version = version
+        self.writer: Any = None
+
+
 class Kind:
     """What all records of one operation share.
 

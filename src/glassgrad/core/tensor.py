@@ -15,14 +15,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..ground import dtypes, errors, modes
-from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
 from ..ground.window import has_strides, vacant
 from . import hooks, leaf
 from .node import Node, node_of, pair_of
-from .record import OUTPUT, Record, about
+from .record import OUTPUT, Record, VersionCounter, about
 
 ndarray = np.ndarray
 new = object.__new__

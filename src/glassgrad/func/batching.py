@@ -29,8 +29,9 @@ from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, new
 from ..families.shape.batches import alike, all_alike, behind, fold, unfold
 from ..ground import listening
+from ..ground.errors import ValuesHidden
 from ..ground.generator import default_generator
-from ..ground.hidden import Hidden, ValuesHidden
+from ..ground.hidden import Hidden
 from ..ground.runtime import warn_once
 from ..ops.pytree import tree_flatten, tree_leaves, tree_unflatten
 from . import levels

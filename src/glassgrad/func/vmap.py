@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
+from ..ground.errors import ValuesHidden
 from ..ground.generator import default_generator
-from ..ground.hidden import ValuesHidden
 from ..ops.pytree import SUPPORTED_NODES, tree_flatten, tree_leaves, tree_unflatten
 from .arguments import like, name_of
 from .batching import ITEM, Batch, all_alike

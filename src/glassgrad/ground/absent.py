@@ -10,7 +10,6 @@ import __future__
 import copy
 import enum
 import inspect
-import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
@@ -72,25 +71,16 @@ def _function(signature: str, body: str, doc: str, **names: Any) -> Any:
     return function
 
 
-class Finder:
-    """Finds the modules of a package that are written in its module ``table``; ``names`` are the outermost of them."""
-
-    def __init__(self, package: str, table: str, names: Iterable[str]) -> None:
-        self.package, self.table, self.names = package, f"{package}.{table}", frozenset(names)
-
-    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        package, *parts = name.split(".")
-        if package != self.package or not parts or parts[0] not in self.names:
+def spec_of(name: str, table: ModuleType, parts: Iterable[str]) -> ModuleSpec | None:
+    """How the module of that name is made from its namespace, ``parts`` within the table; None where there is none."""
+    namespace: Any = table
+    for part in parts:
+        namespace = _inner(namespace).get(part)
+        if namespace is None:
             return None
-        table = load(self.table)
-        namespace: Any = table
-        for part in parts:
-            namespace = _inner(namespace).get(part)
-            if namespace is None:
-                return None
-        spec = ModuleSpec(name, _Loader(namespace), origin=table.__file__, is_package=True)  # type: ignore[arg-type]
-        spec.has_location = True  # who asks for the module's source is shown the table
-        return spec
+    spec = ModuleSpec(name, _Loader(namespace), origin=table.__file__, is_package=True)  # type: ignore[arg-type]
+    spec.has_location = True  # who asks for the module's source is shown the table
+    return spec
 
 
 class _Loader:
@@ -133,9 +123,3 @@ def _move(value: Any, name: str, module: str) -> None:
             if isinstance(function, FunctionType) and function.__name__ == _UNNAMED:
                 function.__name__, function.__qualname__ = member, f"{name}.{member}"
                 function.__module__ = module
-
-
-def find_in(table: str, names: Iterable[str]) -> None:
-    """From now on these modules of the package are made from its module ``table``."""
-    package = __name__.partition(".")[0]
-    sys.meta_path.append(Finder(package, table, names))  # type: ignore[arg-type]

@@ -113,6 +113,10 @@ GRAD_DTYPE = (
 BROADCAST = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
 
 
+class ValuesHidden(RuntimeError):
+    """Somebody asked a ``Hidden`` array for its values."""
+
+
 class OutOfMemoryError(RuntimeError):
     """What a device raises when its memory is full; none does here: NumPy raises MemoryError."""
 

@@ -7,9 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-
-class ValuesHidden(RuntimeError):
-    """Somebody asked a :class:`Hidden` array for its values."""
+from .errors import ValuesHidden
 
 
 class Hidden:

@@ -1,9 +1,9 @@
-"""Modules at PyTorch's paths that have no file here: each shows names of other files; knows no module by name."""
+"""Modules at PyTorch's paths that have no file here: each shows names of other files, or is written in a table."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -75,3 +75,23 @@ class _Finder:
 
 
 _finder: Any = _Finder()
+
+
+class _TableFinder:
+    """Finds the modules of a package that are written in its module ``table``; ``names`` are the outermost of them."""
+
+    def __init__(self, package: str, table: str, names: Iterable[str]) -> None:
+        self.package, self.table, self.names = package, f"{package}.{table}", frozenset(names)
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        package, *parts = name.split(".")
+        if package != self.package or not parts or parts[0] not in self.names:
+            return None
+        absent = load(".absent", __package__)  # not at the top: most programs ask for what is there
+        return absent.spec_of(name, load(self.table), parts)  # type: ignore[no-any-return]
+
+
+def find_in(table: str, names: Iterable[str]) -> None:
+    """From now on these modules of the package are made from its module ``table``: see ``absent.py``."""
+    package = __name__.partition(".")[0]
+    sys.meta_path.append(_TableFinder(package, table, names))  # type: ignore[arg-type]

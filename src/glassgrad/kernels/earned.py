@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import ahead
+from ..ground.importing import load
 
 _M = 1_000_000
 #: For each file the elements that it must have been asked for: seconds to compile it, over the gain with an element, as
@@ -43,11 +43,16 @@ def by_elements(name: str, elements: int) -> bool:
     now = _asked[name] = before + elements
     worth = WORTH.get(name, 0)
     if before < worth >> 2 <= now:
-        ahead.begin(name)
+        _ahead().begin(name)
     if now < worth:
         return False
-    ahead.wait(name)
+    _ahead().wait(name)
     return True
+
+
+def _ahead() -> Any:
+    """The file that compiles ahead, with the starting of processes: most programs never ask for so much work."""
+    return load(f"{__package__}.ahead")
 
 
 def by(name: str, arguments: Iterable[Any], settings: Mapping[str, Any]) -> bool:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import tensor
+from ..core import call, tensor
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import importing, paths
 from ..ground import register as registers
 from ..ground.register import Register
-from . import bind, built, override, torch_function  # noqa: F401  the last two hand in who else has a say in a call
+from . import bind, built, torch_function  # noqa: F401  the last hands in who else has a say in a call
 from .declare import COMPOSITES
 
 ROWS, COMPOSED, FUNCTIONAL, LAYERS, SPARSE = built.tables()
@@ -106,11 +106,11 @@ class Later:
         object.__delattr__(tensor, self.name)
 
 
-def hand_in(holder: Any, name: str, family: str) -> None:
-    """Let a floor below call what a family hands to it: the first call imports the family."""
+def hand_in(holder: Any, name: str, family: str, home: str = _HOME) -> None:
+    """Let a floor below call what a family, or a file of ``home``, hands to it: the first call imports that."""
 
     def first(*args: Any, **kwargs: Any) -> Any:
-        load(family)
+        importing.load(f"{home}.{family}")
         return getattr(holder, name)(*args, **kwargs)
 
     setattr(holder, name, first)
@@ -139,6 +139,8 @@ def _complete(owner: type, name: str) -> None:
 
 
 hand_in(tensor, "construct", "storage.typed")
+hand_in(call, "strangers", "override", __package__)
+hand_in(call, "shapes_only", "override", __package__)
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
 registers.hand_in, registers.complete = hand_in, _complete
 _FLOORS = ("ground", "kernels", "tensor", "ops")

@@ -6,11 +6,11 @@ import sys
 from typing import Any
 
 from ..core.node import node_of
+from ..core.record import VersionCounter
 from ..core.tensor import Tensor, carried_by, edge_of, wrap
 from ..families.sparse.kernels import Coo, Csr
 from ..ground import dtypes, importing, register
 from ..ground import format as formatting
-from ..ground.counter import VersionCounter
 from ..ground.device import device
 
 dispatch: Any = None  # what a row of the table gives for sparse tensors, from above

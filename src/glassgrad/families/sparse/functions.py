@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.record import VersionCounter
 from ...core.row import TABLE
 from ...core.tensor import Tensor, require_grad, wrap
 from ...ground import dtypes
-from ...ground.counter import VersionCounter
 from ...ops.declare import composite
 from ...tensor.sparse import CooTensor, CsrTensor, SparseTensor
 from ..create import construct

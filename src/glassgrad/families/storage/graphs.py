@@ -20,11 +20,10 @@ import numpy as np
 
 from ...core import hooks, packed, plan, views
 from ...core.lifted import Lifted
-from ...core.record import About, Fitting, Kind, Record, freed, tick
+from ...core.record import About, Fitting, Kind, Record, VersionCounter, freed, tick
 from ...core.row import TABLE
 from ...core.tensor import Tensor, View, share, wrap
 from ...ground import dtypes
-from ...ground.counter import VersionCounter
 from ...ground.meta import blank
 from ...ground.names import is_torch
 from ...ground.window import owner_of
