@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ground import dtypes, errors, listening, modes
+from ..ground.exposed import is_exposed
 from ..ground.runtime import warn
 from . import anomaly, call, history, lifted, views
 from .plan import F32, F64, I64
@@ -219,6 +220,8 @@ def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) ->
         return
     if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
         return
+    if target._counter is not other._counter and is_exposed(a) and is_exposed(b):
+        return  # NumPy's memory that was handed in twice is two storages to PyTorch
     start, first = a.ctypes.data, b.ctypes.data
     same = start == first and a.strides == b.strides and a.shape == b.shape
     if (disjoint or not same) and start < first + b.nbytes and first < start + a.nbytes:

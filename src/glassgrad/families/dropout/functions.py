@@ -103,6 +103,7 @@ def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
         _check(p, input, name)
         return drop(input, p, train, by_channel)
 
+    @asking
     def written(input: Any, p: float, train: bool) -> Any:
         _check(p, input, name)
         return drop(input, p, train, by_channel, inplace=True)
@@ -142,7 +143,6 @@ def _front(drop: Any, drop_: Any, input: Any, p: float, training: bool, inplace:
 
 
 @functional
-@asking
 def functional_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """In training each element zero with probability ``p``, the others divided by ``1 - p``.
 
@@ -152,14 +152,12 @@ def functional_dropout(input: Any, p: float = 0.5, training: bool = True, inplac
 
 
 @functional
-@asking
 def functional_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of standardised input."""
     return _front(alpha_dropout, alpha_dropout_, input, p, training, inplace)
 
 
 @functional
-@asking
 def functional_feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
