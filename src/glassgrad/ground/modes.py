@@ -61,7 +61,7 @@ def set_anomaly(enabled: bool, check_nan: bool) -> None:
     if enabled:
         expect_unusual()
     local.anomaly, local.anomaly_check_nan = enabled, check_nan
-    if not enabled:  # a block that begins makes no call after this, at which Ctrl-C could come with no ``__exit__`` around
+    if not enabled:  # a block that begins makes no call after this: Ctrl-C would come before its ``__exit__`` counts
         settle()
 
 
