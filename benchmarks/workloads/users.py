@@ -10,7 +10,11 @@ __all__ = ["generation", "graph_network", "physics", "table"]
 
 
 def table(engine: Engine, count: int, batch: int) -> Step:
-    """An epoch of an MLP over a table of ``count`` rows of 32 columns, by a shuffling DataLoader; Adam."""
+    """An epoch of an MLP over a table of ``count`` rows of 32 columns, by a shuffling DataLoader; Adam.
+
+    Gives the loss of the 16th batch. In a whole epoch some of 20 million ReLUs see a number that rounding makes
+    positive in one engine and zero in another: from there on both are right, and apart.
+    """
     torch = engine.module
     nn = torch.nn
     torch.manual_seed(0)
@@ -30,9 +34,11 @@ def table(engine: Engine, count: int, batch: int) -> Step:
     update = engine.whole(trained)
 
     def epoch() -> Any:
-        for x, y in loader:
+        for number, (x, y) in enumerate(loader, 1):
             loss = update(x, y)
-        return loss
+            if number == 16:
+                early = loss
+        return early
 
     return epoch
 
