@@ -7,16 +7,16 @@ moves when something is compiled, never what computes: compiled code takes over 
 from __future__ import annotations
 
 import atexit
-import hashlib
 import os
-import subprocess
 import sys
-from importlib import metadata
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..ground.runtime import cores
 
-_HERE = Path(__file__).parent
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
 _compiling: dict[str, subprocess.Popen[bytes]] = {}
 
 
@@ -24,6 +24,8 @@ def begin(name: str) -> None:
     """Have the file of kernels of that name compiled by another process, unless it was, or there is no core for it."""
     if name in _compiling or cores() == 1 or not sys.executable:
         return
+    import subprocess  # slow to import, and most programs never ask for so much work
+
     command = [sys.executable, "-m", "glassgrad", "warm", "--only", name]
     quiet = subprocess.DEVNULL
     try:
@@ -54,15 +56,20 @@ def keep(name: str) -> None:
 
 
 def _folder() -> str:
-    return os.environ.get("NUMBA_CACHE_DIR") or str(_HERE / "__pycache__")
+    return os.environ.get("NUMBA_CACHE_DIR") or os.path.join(os.path.dirname(__file__), "__pycache__")
 
 
 def _mark(name: str) -> Path:
+    import hashlib  # slow to import, as in ``begin``
+    from importlib import metadata
+    from pathlib import Path
+
+    here = Path(__file__).parent
     digest = hashlib.sha256()
     for distribution in ("numba", "numpy"):
         digest.update(metadata.version(distribution).encode())
     digest.update(sys.version.encode())
-    for source in sorted([*_HERE.glob("native/*.py"), *_HERE.glob(f"../families/{name}/*.py")]):
+    for source in sorted([*here.glob("native/*.py"), *here.glob(f"../families/{name}/*.py")]):
         digest.update(source.read_bytes())
     return Path(_folder(), f"glassgrad-{name}-{digest.hexdigest()[:16]}.compiled")
 

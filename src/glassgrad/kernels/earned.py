@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ground.importing import load
+from . import ahead
 
 _M = 1_000_000
 #: For each file the elements that it must have been asked for: seconds to compile it, over the gain with an element, as
@@ -44,16 +44,11 @@ def by_elements(name: str, elements: int) -> bool:
     now = _asked[name] = before + elements
     worth = WORTH.get(name, 0)
     if before < worth >> 2 <= now:
-        _ahead().begin(name)
+        ahead.begin(name)
     if now < worth:
         return False
-    _ahead().wait(name)
+    ahead.wait(name)
     return True
-
-
-def _ahead() -> Any:
-    """The file that compiles ahead, with the starting of processes: most programs never ask for so much work."""
-    return load(f"{__package__}.ahead")
 
 
 def by(name: str, arguments: Iterable[Any], settings: Mapping[str, Any]) -> bool:
