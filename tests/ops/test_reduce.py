@@ -25,6 +25,6 @@ torch.linalg.vector_norm(torch.ones(4), dtype=float)
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_a_python_type_names_a_dtype(expression):
-    import torch
+    from tests.torch_reference import torch
 
     assert outcome(expression, glassgrad) == outcome(expression, torch)
