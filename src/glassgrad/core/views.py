@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ground import errors, modes
-from ..ground.window import laid_out, look, window_of
+from ..ground.window import Window, laid_out, look, window_of
 from . import anomaly, history, tensor
 from .node import Node, node_of
 from .record import Kind, Record, about, freed, output_number, output_of
@@ -105,8 +105,33 @@ def reread(view: Tensor, place: View) -> Record:
     base_edge = edge_of(base)
     if place.origin is not None:
         raise RuntimeError(refusal(place, place.edge, "its base or another view of its base has been"))
-    window = window_of(view._array, base._array)
-    return Record.of(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))
+    return _shown(base_edge, *_seen(view._array, base._array))
+
+
+def _seen(array: Any, base: Any) -> tuple[str | None, Window, tuple[int, ...], tuple[int, ...]]:
+    """How a view lies in its base: which of both must be taken as pairs, the window, the base's sizes and strides.
+
+    Real numbers that are parts of complex ones, or the other way round, are both counted in real ones.
+    """
+    pairs = None
+    if (array.dtype.kind == "c") != (base.dtype.kind == "c"):
+        pairs = "base" if base.dtype.kind == "c" else "view"
+        array, base = (array, _turned(base, True)) if pairs == "base" else (_turned(array, True), base)
+    return pairs, window_of(array, base), base.shape, window_of(base, base)[1]
+
+
+def _turned(array: Any, to_pairs: bool) -> Any:
+    """Complex numbers as pairs of real ones, or pairs as complex numbers: the same memory."""
+    return TABLE["view_as_real" if to_pairs else "view_as_complex"].kernel(array)
+
+
+def _shown(edge: Any, pairs: str | None, window: Window, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Record:
+    """The history of what a window shows of a base whose history is ``edge``."""
+    if pairs == "base":
+        edge = Record.of(TABLE["view_as_real"].plan.kind, (edge,))
+    if pairs is None or window != (sizes, strides, 0):
+        edge = Record.of(AS_STRIDED, (edge,), (window, sizes, strides))
+    return Record.of(TABLE["view_as_complex"].plan.kind, (edge,)) if pairs == "view" else edge
 
 
 def _as_strided(record: Record, grad: Any, keep: bool) -> tuple[Any]:
@@ -128,9 +153,8 @@ AS_STRIDED = Kind("AsStridedBackward0", _as_strided, _as_strided_lifted)
 def rebase(view: Tensor, inner: Record) -> None:
     """After a write through ``view``, described by ``inner``: give the base its new history."""
     base = view._edge.base
-    strides = window_of(base._array, base._array)[1]
-    window = window_of(view._array, base._array)
-    record = Record.of(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, window, base._array.shape, strides))
+    seen = _seen(view._array, base._array)
+    record = Record.of(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, *seen))
     record.saved = (inner, 0)  # freed with the record
     base._edge = record
     if base._counter is not None:
@@ -139,26 +163,37 @@ def rebase(view: Tensor, inner: Record) -> None:
 
 
 def _copy_slices(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
-    inner, window, _, strides = record.settings
+    inner, pairs, window, _, strides = record.settings
     if record.run is freed:
         freed(record, grad, keep)
-    first, *others = inner.run(inner, look(laid_out(grad, grad.shape, strides), window).copy(), keep)
+    if pairs == "base":
+        grad = _turned(grad, True)
     out = laid_out(grad, grad.shape, strides)
+    part = look(out, window).copy()
+    first, *others = inner.run(inner, _turned(part, False) if pairs == "view" else part, keep)
+    if first is not None and pairs == "view":
+        first = _turned(first, True)
     look(out, window)[...] = 0 if first is None else first
     if not keep:
         record.release()
-    return out, *others
+    return _turned(out, False) if pairs == "base" else out, *others
 
 
 def _copy_slices_lifted(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
-    inner, window, _, strides = record.settings
+    inner, pairs, window, _, strides = record.settings
+    to_pairs, to_complex = TABLE["view_as_real"].caller, TABLE["view_as_complex"].caller
+    if pairs == "base":
+        grad = to_pairs(grad)
     part = TABLE["take_window"].caller(grad, window, strides)
-    first, *others = inner.kind.lifted(inner, part, keep)
+    first, *others = inner.kind.lifted(inner, to_complex(part) if pairs == "view" else part, keep)
     if first is None:
         first = part * 0
+    elif pairs == "view":
+        first = to_pairs(first)
     if not keep:
         record.release()
-    return TABLE["put_window"].caller(grad, first, window, strides), *others
+    grad = TABLE["put_window"].caller(grad, first, window, strides)
+    return to_complex(grad) if pairs == "base" else grad, *others
 
 
 class CopySlices(Node):
@@ -184,8 +219,7 @@ class Home:
         record = self._record()
         if record is None:
             return None
-        _, window, sizes, strides = record.settings
-        return Record.of(AS_STRIDED, (record,), (window, sizes, strides))
+        return _shown(record, *record.settings[1:])
 
 
 tensor.reread = reread

@@ -369,9 +369,10 @@ def view_as_complex(input: Tensor) -> Tensor:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if data.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if data.strides[-1] != data.itemsize:
+    *steps, last = strides_of(data)
+    if last != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(stride % (2 * data.itemsize) for stride in data.strides[:-1]):
+    if any(step % 2 for step in steps):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return cast.view_as_complex(input)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import op
 from ...ground import dtypes, layout
+from ...ground.meta import blank
 from ...ground.window import strides_of
 from ..compare.rows import zero_like
 
@@ -160,10 +161,16 @@ spread_over.derivative(self=lambda grad: whole_sum(grad))
 # -- complex numbers as pairs ----------------------------------------------------------------------------------------
 
 
+def _marked_as(array: Any, dtype: Any) -> Any:
+    """A dtype, of a meta tensor's array with the mark that says so."""
+    return dtype if array.dtype.metadata is None else np.dtype(dtype, metadata=dict(array.dtype.metadata))
+
+
 @op(view=True, holomorphic=False, public=False, batched="first")
 def view_as_real(self: Any, /) -> Any:
     """The view with one more dimension: real and imaginary part."""
     part = self[...].real
+    part = part.view(_marked_as(self, part.dtype))
     return np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
 
 
@@ -173,7 +180,8 @@ view_as_real.derivative(self=lambda grad: view_as_complex(grad))
 @op(view=True, holomorphic=False, public=False, batched="first")
 def view_as_complex(self: Any, /) -> Any:
     """The view that takes pairs along the last dimension as complex numbers."""
-    return self.view(np.result_type(self.dtype, np.complex64))[..., 0]
+    kind = np.result_type(self.dtype, np.complex64)
+    return self.view(kind)[..., 0] if self.dtype.metadata is None else blank(self.shape[:-1], kind)
 
 
 view_as_complex.derivative(self=lambda grad: view_as_real(grad))

@@ -26,6 +26,11 @@ def out_of_range(dim: int, ndim: int) -> IndexError:
     return IndexError(f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got {dim})")
 
 
+def comparable(array: Any) -> Any:
+    """The array in a dtype that NumPy knows how to order, NaN last: bfloat16 as float32."""
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
+
+
 def refuse_empty(name: str, a: Any, dim: Any) -> None:
     """Raise PyTorch's error where nothing is there to choose from."""
     if a.size:
@@ -234,7 +239,7 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     refuse_empty(name, a, dim)
     if _sorts_out(a):
         return _ranked(a, (a.shape[dim] - 1) // 2, dim, keepdim)
-    order = np.argsort(a, axis=dim, kind="stable")
+    order = np.argsort(comparable(a), axis=dim, kind="stable")
     missing = a != a
     if not missing.any():
         return _chosen(a, order, (a.shape[dim] - 1) // 2, dim, keepdim)
@@ -322,7 +327,7 @@ def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
         return self[()], np.int64(0)
     if _sorts_out(self):
         return _ranked(self, k - 1, dim, keepdim)
-    return _chosen(self, np.argsort(self, axis=dim, kind="stable"), k - 1, dim, keepdim)
+    return _chosen(self, np.argsort(comparable(self), axis=dim, kind="stable"), k - 1, dim, keepdim)
 
 
 kthvalue_dim.derivative(self=_at_indices)
@@ -343,7 +348,7 @@ def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     if self.ndim == 0:
         return self[()], np.int64(0)
     refuse_empty("mode", self, dim)
-    order = np.argsort(self, axis=dim, kind="stable")
+    order = np.argsort(comparable(self), axis=dim, kind="stable")
     lines = np.moveaxis(np.take_along_axis(self, order, dim), dim, -1)
     n = lines.shape[-1]
     starts = np.ones(lines.shape, bool)

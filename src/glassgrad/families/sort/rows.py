@@ -12,13 +12,9 @@ from ...core.row import REALS, op
 from ...ground import dtypes, errors
 from ...kernels import compiled
 from ..index.rows import ALL, blank
+from ..reduce.extreme import comparable
 from ..scatter.rows import along_axis, scatter
 from ..shape.rows import axis_of, unsigned
-
-
-def comparable(array: Any) -> Any:
-    """The array in a dtype that NumPy knows how to order: bfloat16 as float32."""
-    return array.astype(np.float32) if array.dtype.kind == "V" else array
 
 
 def ordered(array: Any, axis: int, descending: bool) -> Any:
@@ -133,6 +129,7 @@ def nonzero(self: Any, /) -> Any:
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
     side: Any = "right" if right else "left"
+    sorted_sequence, self = comparable(sorted_sequence), comparable(self)
     if sorted_sequence.ndim == 1 or not self.size:
         positions = np.searchsorted(sorted_sequence.reshape(-1), self, side)
     else:
