@@ -108,8 +108,9 @@ def _ctc_tangent(
     log_probs: Any, log_probs_t: Any, targets: Any, result0: Any, result1: Any, input_lengths: Any,
     target_lengths: Any, blank: int, zero_infinity: bool,
 ) -> Any:  # fmt: skip
+    one = fill_number(result0, 1)
     slope = ctc_loss_backward(
-        fill_number(result0, 1), log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity
+        one, log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity
     )
     return sum_dim(slope * log_probs_t, (0, 2)), None
 
