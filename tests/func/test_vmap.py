@@ -172,7 +172,7 @@ def test_it_prints_as_torch():
     assert printed[glassgrad] == printed[torch]
 
 
-#: Keys of which a part may differ among the examples: ``i`` and ``j`` are numbers, ``t`` a row of them, others are alike.
+#: Keys of which a part differs among the examples: ``i`` and ``j`` are numbers, ``t`` a row of them, others are alike.
 KEYS = ["i", "ij", ":i", "i:j", "ei", "ie", "tei", "i:t", "t:i", ":it", "ni:", "csi", "iu", "u:j", "mi", ":jm", "s:ji"]
 
 
