@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import op
 from ...ground import dtypes, errors
 from ...kernels.columns import not_implemented
+from ..cast.rows import fill_number
 from ..index.rows import blank, masked_fill
 from ..shape.rows import axis_of, reshape, unsigned
 from .kernels import added, along_axis, covered, fetched, inside, put_where
@@ -432,6 +433,14 @@ segmented.derivative(
         grad, result, data, lengths, offsets, reduce, initial
     )
 )
+
+
+@segmented.row.tangent
+def _segmented_tangent(
+    data: Any, data_t: Any, lengths: Any, offsets: Any, result: Any, reduce: Any, axis: Any, initial: Any
+) -> Any:
+    slope = segment_reduce_backward(fill_number(result, 1), result, data, lengths, offsets, reduce, initial)
+    return segmented(slope * data_t, lengths, offsets, "sum", axis)
 
 
 def refuse_again(grad: Any) -> Any:
