@@ -107,7 +107,7 @@ function keys(e) {
 
 async function main() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  index(await unpack());
+  index(unfold(await unpack()));
   $("title").textContent = D.title;
   $("summary").textContent = `${count(B.kind.length, "node")}, ${count(A.src.length, "arrow")} · ${D.engine}` + (D.totals.saved_bytes ? " · keeps " + size(D.totals.unique_bytes || D.totals.saved_bytes) : "");
   for (let g = 0; g < G.kind.length; g++) if (G.open[g]) opened.add(g);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import os
 import re
 import tempfile
@@ -23,6 +22,7 @@ from ..letters import printable
 from ..model import Graph
 from ..rest import collector_at_rest
 from .contents import contents
+from .packed import packed
 
 __all__ = ["Page", "explore", "page_html"]
 
@@ -157,11 +157,11 @@ class Page:
 def page_html(graph: Graph, title: str = "") -> str:
     """The page of ``graph`` as text: the viewer, and the graph as compressed JSON. Equal graphs give equal text."""
     with collector_at_rest():
-        data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    packed = base64.b64encode(zlib.compress(utf8(data), 6)).decode("ascii")
+        data = packed(contents(graph, title))
+    coded = base64.b64encode(zlib.compress(utf8(data), 6)).decode("ascii")
     frame, style, script = viewer()
     name = f"{printable(title)} \u2013 glassgrad" if title else "glassgrad explorer"
-    filling = {"TITLE": html.escape(name), "STYLE": style, "DATA": packed, "SCRIPT": script}
+    filling = {"TITLE": html.escape(name), "STYLE": style, "DATA": coded, "SCRIPT": script}
     return "".join(filling.get(part, part) for part in re.split(r"<!--(TITLE|STYLE|DATA|SCRIPT)-->", frame))
 
 
