@@ -335,7 +335,7 @@ def test_forms_for_notebooks():
     forms = page._repr_mimebundle_()
     assert set(forms) == {"text/html", "image/svg+xml", "text/plain"}
     assert forms["image/svg+xml"].startswith("<svg") and "MulBackward0" in forms["image/svg+xml"]
-    assert forms["text/html"].startswith("<iframe") and forms["text/plain"] == "<Page: 8 nodes, 9 edges>"
+    assert forms["text/html"].startswith("<iframe") and forms["text/plain"] == "<Page: 3 operations, 2 leaves>"
     assert set(page._repr_mimebundle_(include=["text/plain"])) == {"text/plain"}
     assert "image/svg+xml" not in explore(graphs.gpt(24))._repr_mimebundle_(exclude=["text/html"])
 

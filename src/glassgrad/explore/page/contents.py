@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
+from ..answer import extent
 from ..model import Graph, SourceLoc, Stats, TensorInfo
 from ..walk import SINK
 from .drawn import Arrow, Box, Drawn, backward_order, drawn
@@ -58,6 +59,7 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
         "title": title,
         "engine": graph.engine,
         "level": graph.level,
+        "extent": extent(graph),
         "totals": {key: int(value) for key, value in graph.totals.items()},
         "small": picture.small,
         "boxes": boxes,

@@ -27,7 +27,7 @@ function inspect() {
 }
 function overview(right) {
   const t = D.totals, rows = Object.keys(t).map(key => [key.replace(/_/g, " "), /bytes/.test(key) ? size(t[key]) : t[key].toLocaleString("en")]);
-  right.append(heading("In numbers"), table([["engine", D.engine], ["drawn", count(B.kind.length, "node")], ...rows]));
+  right.append(heading("In numbers"), table([["engine", D.engine], ["boxes", B.kind.length.toLocaleString("en")], ["arrows", A.src.length.toLocaleString("en")], ...rows]));
   if (D.parameters.length) {
     right.append(heading("Parameters"), el("table", {}, el("tbody", {}, D.parameters.slice(0, 300).map(([path, i, shape, , wants]) => el("tr", {}, el("td", {}, i >= 0 ? link(path, i) : el("span", {class: wants ? "bad" : "quiet"}, path + (wants ? " (unused)" : " (frozen)"))), el("td", {class: "quiet"}, shape))))));
     if (D.parameters.length > 300) right.append(el("p", {class: "quiet"}, `and ${(D.parameters.length - 300).toLocaleString("en")} more`));

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...ground.output import utf8, write
+from ..answer import extent
 from ..letters import printable
 from ..model import Graph
 from ..rest import collector_at_rest
@@ -129,7 +130,7 @@ class Page:
 
     def __repr__(self) -> str:
         where = "" if self._path is None else f", {self._path}"
-        return f"<Page: {len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges{where}>"
+        return f"<Page: {extent(self.graph)}{where}>"
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for notebooks."""
