@@ -20,6 +20,8 @@ import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
 from glassgrad.distributed import meeting
 
+from .conftest import free_port
+
 FAULTS = str(Path(__file__).with_name("faults.py"))
 HERE = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
 
@@ -116,7 +118,7 @@ def _again(rank, port):
 
 
 def test_spawned_processes_meet_at_a_loopback_address_and_again():
-    mp.spawn(_again, (_free_port(),), nprocs=2)
+    mp.spawn(_again, (free_port(),), nprocs=2)
 
 
 def test_another_address_is_refused():
@@ -202,10 +204,3 @@ def test_what_ends_the_launcher_ends_all_ranks(sign):
     job.communicate(timeout=20)
     assert job.returncode in (130, -signal.SIGTERM, 143, -signal.SIGKILL)
     assert _gone(pids)
-
-
-def _free_port():
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]

@@ -15,6 +15,8 @@ import glassgrad.nn.functional as F
 from glassgrad.distributed import run as launcher
 from glassgrad.nn.parallel import DistributedDataParallel
 
+from .conftest import free_port
+
 SCRIPT = str(Path(__file__).with_name("train.py"))
 
 
@@ -168,7 +170,7 @@ def test_the_script_gives_what_torch_gives(tmp_path):
     """One script: in PyTorch over gloo, and launched by ``glassgrad run -m torch.distributed.run``."""
     pytest.importorskip("torch")
     ours, theirs = str(tmp_path / "ours.json"), str(tmp_path / "theirs.json")
-    port = str(_free_port())
+    port = str(free_port())
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
     started = [
         subprocess.Popen([sys.executable, SCRIPT, theirs], env={**os.environ, **place, "RANK": str(rank)})
@@ -181,20 +183,6 @@ def test_the_script_gives_what_torch_gives(tmp_path):
     assert names == [[rank, "torch", keys] for rank, _, keys in names_wanted]
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found[:6], wanted[:6], rtol=1e-6)
-
-
-@pytest.mark.torch
-def test_the_tutorial_gives_one_process_losses_and_torchs(tmp_path):
-    pytest.importorskip("torch")
-    script, port = str(Path(__file__).with_name("tutorial.py")), _free_port()
-    losses = {}
-    for name, count in (("torch", 1), ("ours", 2), ("ours", 4)):
-        path, line = tmp_path / f"{name}-{count}", [] if name == "torch" else ["-m", "glassgrad", "run"]
-        line += [script, str(port + count), str(count), str(path)]
-        subprocess.run([sys.executable, *line], check=True, timeout=120)
-        losses[name, count] = json.loads(path.read_text())
-    for each in losses.values():
-        np.testing.assert_allclose(each, losses["torch", 1], rtol=2e-6)
 
 
 @pytest.mark.mpi
@@ -215,10 +203,3 @@ def test_the_launcher_restarts_tells_and_writes(tmp_path):
     options = launcher.parse_args(["--no-python", *common, sys.executable, str(script), "1"])
     with pytest.raises(launcher.ChildFailedError, match=r"rank      : 1 \(local_rank: 1\)\n  exitcode  : 3"):
         launcher.run(options)
-
-
-def _free_port():
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]

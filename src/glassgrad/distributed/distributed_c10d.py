@@ -50,6 +50,7 @@ class Backend(str):
     XCCL = "xccl"
     FAKE = "fake"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]  # noqa: RUF012 - a class attribute of PyTorch's
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}  # noqa: RUF012
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
@@ -296,10 +297,9 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
 def get_default_backend_for_device(device: Any) -> str:
     """The backend for tensors on a device: "gloo" for the CPU, "nccl" (which is not here) for GPUs."""
     kind = device.type if isinstance(device, _device) else _device(device).type
-    known = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
-    if kind not in known:
+    if kind not in Backend.default_device_backend_map:
         raise ValueError(f"Default backend not registered for device : {device}")
-    return known[kind]
+    return Backend.default_device_backend_map[kind]
 
 
 def get_pg_count() -> int:

@@ -268,6 +268,17 @@ class DistributedDataParallel(Module):
         """Whether the next forward takes over rank 0's buffers."""
         return self.require_forward_param_sync and self.forward_sync_buffers and bool(self._own_buffers())
 
+    def _get_ddp_logging_data(self) -> dict[str, Any]:
+        """How gradients are averaged, by the names that PyTorch gives it."""
+        return {
+            "world_size": self.process_group.size(), "rank": self.process_group.rank(),
+            "module_name": type(self.module).__name__, "backend_name": self.process_group.name(),
+            "bucket_cap_bytes": self.bucket_bytes_cap, "broadcast_buffers": self.forward_sync_buffers,
+            "find_unused_parameters": self.find_unused_parameters, "static_graph": self.static_graph,
+            "gradient_as_bucket_view": self.gradient_as_bucket_view,
+            "can_set_static_graph": False,  # whether the graph stayed the same is not kept
+        }  # fmt: skip
+
     def _set_static_graph(self) -> None:
         self.static_graph = self.reducer.unused = True
 
