@@ -14,6 +14,7 @@ import glassgrad.distributed as dist
 import glassgrad.nn.functional as F
 from glassgrad.distributed import run as launcher
 from glassgrad.nn.parallel import DistributedDataParallel
+from glassgrad.nn.parallel.distributed import _MixedPrecision
 
 from .conftest import free_port
 
@@ -94,6 +95,34 @@ def _hooks(rank, count):
 
 def test_communication_hooks(together):
     together(_hooks, 2)
+
+
+def _mixed(rank, count):
+    """What is computed in bfloat16, sent in another dtype, and kept in float32."""
+    x = gg.randn(4, 3, generator=gg.Generator().manual_seed(1))
+
+    def slopes(net, part):
+        low = {name: each.to(gg.bfloat16) for name, each in net.named_parameters()}
+        out = gg.func.functional_call(net, low, (part.to(gg.bfloat16),))
+        return gg.autograd.grad(out.float().pow(2).sum(), list(net.parameters()))
+
+    for reduce in (None, gg.float32):
+        net = _net()
+        net.register_buffer("scale", gg.ones(2))
+        precision = _MixedPrecision(param_dtype=gg.bfloat16, reduce_dtype=reduce, buffer_dtype=gg.float16)
+        model = DistributedDataParallel(net, mixed_precision=precision)
+        out = model(x[2 * rank : 2 * rank + 2])
+        assert out.dtype is gg.bfloat16 and net.scale.dtype is gg.float16
+        out.float().pow(2).sum().backward()
+        kind = gg.bfloat16 if reduce is None else reduce
+        every = [[grad.div(2).to(kind) for grad in slopes(net, x[2 * each : 2 * each + 2])] for each in range(2)]
+        for parameter, one, other in zip(net.parameters(), *every, strict=True):
+            assert parameter.dtype is parameter.grad.dtype is gg.float32
+            assert parameter.grad.equal((one + other).float())
+
+
+def test_mixed_precision(together):
+    together(_mixed, 2)
 
 
 def _zero(rank, count):
