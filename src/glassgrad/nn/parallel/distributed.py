@@ -9,10 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ...autograd.function import Function
-from ...core.tensor import Tensor, share
+from ...core.tensor import Tensor
 from ...func.module_state import functional_call
 from ...ground import modes
 from ..modules.module import Module
@@ -187,21 +185,8 @@ class DistributedDataParallel(Module):
                 )
 
     def _follow(self, tensors: list[Any], root: int = 0) -> None:
-        """Let tensors take the values that rank ``root`` has, those of a dtype in one message."""
-        group = self.process_group
-        kinds: dict[Any, list[Any]] = {}
-        for tensor in tensors:
-            kinds.setdefault(tensor._array.dtype, []).append(tensor)
-        for same in kinds.values():
-            whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
-            group.broadcast(whole, root, "DistributedDataParallel's broadcast")
-            if group.rank() != root:
-                start = 0
-                for tensor in same:
-                    share(tensor)
-                    size = tensor._array.size
-                    np.copyto(tensor._array, whole[start : start + size].reshape(tensor._array.shape))
-                    start += size
+        """Let tensors take the values that rank ``root`` has."""
+        self.process_group.spread(tensors, root, "DistributedDataParallel's broadcast")
 
     # -- forward and backward --------------------------------------------------------------------------------------
 
