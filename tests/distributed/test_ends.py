@@ -147,13 +147,75 @@ def test_strangers_neither_read_the_key_nor_come_in(tmp_path):
             line.close()
 
 
+class _Left:
+    """What is in a folder for temporary files, and of MPI's shared memory that nobody has open."""
+
+    def __init__(self, folder):
+        self.folder, self.before = folder, self._shared()
+        self.environment = {**HERE, "TMPDIR": str(folder)}
+
+    def _shared(self):
+        return set(Path("/dev/shm").glob("mpich_shm_*")) if os.path.isdir("/dev/shm") else set()
+
+    def __call__(self):
+        files = [file for file in self.folder.rglob("*") if not file.match("glassgrad-[0-9]*")]  # where ranks meet
+        held = "".join(_read(maps) for maps in Path("/proc").glob("[0-9]*/maps"))
+        return files + [file for file in self._shared() - self.before if str(file) not in held]
+
+
+def _read(path):
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+@pytest.fixture
+def left_behind(tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    return _Left(folder)
+
+
+SPAWNED = """
+import os, signal, sys
+import torch, torch.distributed as dist, torch.multiprocessing as mp
+
+def main(rank, address, fault):
+    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=3)
+    x = torch.ones(100_000)
+    dist.all_reduce(x)
+    if rank == 1 and fault == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if rank == 1 and fault == "raises":
+        raise ValueError("no data")
+    for _ in range(3):
+        dist.all_reduce(x)
+
+if __name__ == "__main__":
+    mp.spawn(main, sys.argv[1:], nprocs=3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("raises", "Process 1 (?s:.*)ValueError: no data"), ("killed", "process 1 .*SIGKILL")]
+)
+def test_of_spawned_processes_the_first_to_fail_is_named_and_nothing_is_left(tmp_path, left_behind, fault, words):
+    script = tmp_path / "spawned.py"
+    script.write_text(SPAWNED)
+    line = [sys.executable, "-m", "glassgrad", "run", script, f"tcp://127.0.0.1:{free_port()}", fault]
+    done = subprocess.run(line, env=left_behind.environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and re.search(words, done.stderr), done.stderr
+    assert not left_behind()
+
+
 # -- jobs of the launcher -------------------------------------------------------------------------------------------
 
 
 def _launch(*arguments, **settings):
     return subprocess.Popen(
-        [sys.executable, "-m", "glassgrad", "launch", *arguments], text=True, env=HERE, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings,
+        [sys.executable, "-m", "glassgrad", "launch", *arguments], text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **{"env": HERE, **settings},
     )  # fmt: skip
 
 
@@ -184,11 +246,12 @@ ENDS = {
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("fault", ENDS)
-def test_a_fault_ends_the_job_and_is_named(fault):
-    job = _launch("-n", "3", FAULTS, fault)
+def test_a_fault_ends_the_job_and_is_named_and_leaves_nothing(fault, left_behind):
+    job = _launch("-n", "3", FAULTS, fault, env=left_behind.environment)
     printed, complaint = job.communicate(timeout=100)
     code, words = ENDS[fault]
     assert job.returncode == code and re.search(words, complaint), complaint
+    assert not left_behind()
     assert "BAD TERMINATION" not in printed + complaint
     assert _gone(int(pid) for pid in re.findall(r"pid (\d+)", printed))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import re
 import shutil
 import signal
 import socket
@@ -22,6 +21,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from ..ground import launched
 from ..multiprocessing.spawn import _die_with_parent
 from .elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 
@@ -151,10 +151,8 @@ class _Job:
         kept = b""
         while piece := os.read(self.process.stdout.fileno(), 1 << 16):
             shown, start, kept = (kept + piece).partition(_REPORT)
-            if start:
-                kept = start + kept
-            elif (end := re.search(rb"\n=*\Z", shown)) is not None:  # it may begin here
-                shown, kept = shown[: end.start()], end[0]
+            begun = next((n for n in range(len(_REPORT), 0, -1) if not start and shown.endswith(_REPORT[:n])), 0)
+            shown, kept = shown[: len(shown) - begun], shown[len(shown) - begun :] + start + kept
             sys.__stdout__.buffer.write(shown)
             sys.__stdout__.flush()
         if not kept.startswith(_REPORT):
@@ -178,14 +176,17 @@ class _Job:
 
     def end(self) -> None:
         """End mpiexec, which ends its ranks; then whatever of them is still there."""
+        pids = [file.read_text() for file in self.folder.glob("*.pid")]
+        for pid in pids:
+            launched.take_names_away(pid)
         for way in (self.process.terminate, self.process.kill):
             if self.process.poll() is None:
                 way()
                 with suppress(subprocess.TimeoutExpired):
                     self.process.wait(2.0)
-        for file in self.folder.glob("*.pid"):
+        for pid in pids:
             with suppress(OSError, ValueError):
-                os.kill(int(file.read_text()), signal.SIGKILL)
+                os.kill(int(pid), signal.SIGKILL)
 
     def failure(self, code: int) -> ProcessFailure:
         """Which rank of this machine failed first, as its notes tell; else how mpiexec ended."""
