@@ -18,7 +18,7 @@ import pytest
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
-from glassgrad.distributed import meeting
+from glassgrad.distributed import meeting, run
 
 from .conftest import free_port
 
@@ -217,6 +217,15 @@ def _launch(*arguments, **settings):
         [sys.executable, "-m", "glassgrad", "launch", *arguments], text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **{"env": HERE, **settings},
     )  # fmt: skip
+
+
+def test_what_ranks_print_is_shown_without_the_report_of_mpiexec():
+    printed = b"loss 1\n\n===\n"
+    report = b"\n" + 83 * b"=" + b"\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 7\n"
+    for cut in range(len(printed + report)):
+        pieces = (printed + report)[:cut], (printed + report)[cut:]
+        assert b"".join(run._without_report(pieces)) == printed, cut
+        assert b"".join(run._without_report((printed[:cut], printed[cut:]))) == printed
 
 
 def _gone(pids):

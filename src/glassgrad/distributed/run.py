@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -133,6 +133,18 @@ def _environment(options: argparse.Namespace, folder: str, attempt: int) -> dict
     return {**os.environ, **settings}
 
 
+def _without_report(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """What ranks print, as soon as it comes, and not the report of mpiexec, which ends it."""
+    kept = b""
+    for piece in pieces:
+        shown, start, kept = (kept + piece).partition(_REPORT)
+        begun = next((n for n in range(len(_REPORT), 0, -1) if not start and shown.endswith(_REPORT[:n])), 0)
+        yield shown[: len(shown) - begun]
+        kept = shown[len(shown) - begun :] + start + kept
+    if not kept.startswith(_REPORT):
+        yield kept
+
+
 class _Job:
     """mpiexec with all ranks, for one start of the script."""
 
@@ -146,17 +158,11 @@ class _Job:
         self.copier.start()
 
     def _copy(self) -> None:
-        """Show what ranks print at once, and not mpiexec's own report of a rank's end."""
+        """Show what ranks print at once."""
         assert self.process.stdout is not None and sys.__stdout__ is not None
-        kept = b""
-        while piece := os.read(self.process.stdout.fileno(), 1 << 16):
-            shown, start, kept = (kept + piece).partition(_REPORT)
-            begun = next((n for n in range(len(_REPORT), 0, -1) if not start and shown.endswith(_REPORT[:n])), 0)
-            shown, kept = shown[: len(shown) - begun], shown[len(shown) - begun :] + start + kept
-            sys.__stdout__.buffer.write(shown)
-            sys.__stdout__.flush()
-        if not kept.startswith(_REPORT):
-            sys.__stdout__.buffer.write(kept)
+        source = self.process.stdout.fileno()
+        for piece in _without_report(iter(lambda: os.read(source, 1 << 16), b"")):
+            sys.__stdout__.buffer.write(piece)
             sys.__stdout__.flush()
 
     def wait(self) -> int:
