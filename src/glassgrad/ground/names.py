@@ -27,8 +27,8 @@ _ODD = {
     (f"{OURS}.families.storage.typed", "TypedStorage"): ("torch.storage", "TypedStorage"),
     (f"{OURS}.core.hooks", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     (f"{OURS}.core.node", "Node"): ("torch.autograd.graph", "Node"),
-    (f"{OURS}.optim.muon", "Muon"): ("torch.optim", "Muon"),
-    (f"{OURS}.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
+    (f"{OURS}.optim.matrices", "Muon"): ("torch.optim", "Muon"),
+    (f"{OURS}.optim.matrices", "Adafactor"): ("torch.optim", "Adafactor"),
 }
 BACK = {theirs: ours for ours, theirs in _ODD.items()}
 
