@@ -139,7 +139,7 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_ipu_dtype", "is_autocast_ipu_enabled", "set_autocast_ipu_enabled",
                      "get_autocast_xla_dtype", "set_autocast_xla_dtype", "is_autocast_xla_enabled",
                      "set_autocast_xla_enabled", "autocast_increment_nesting",
-                     "autocast_decrement_nesting"), "amp.by_device"),
+                     "autocast_decrement_nesting"), "amp.former"),
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(("fork", "wait", "ScriptModule", "ScriptFunction"), "jit"),
     **dict.fromkeys(("Stream", "Event"), "ground.stream"),

@@ -4,8 +4,8 @@ Source: https://docs.pytorch.org/docs/stable/distributions.html
 """
 
 from ..ground.importing import load
-from ..ground.paths import gather, house
-from . import constraints, kl_cross, transform, transforms, utils  # noqa: F401  the formulas register themselves
+from ..ground.paths import house, show_all
+from . import constraints, transform, transforms, utils  # noqa: F401  the formulas register themselves
 from .categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
 from .composed import Independent, MixtureSameFamily, TransformedDistribution
 from .constraint_registry import biject_to, transform_to
@@ -77,7 +77,7 @@ _HOMES = {  # by file: PyTorch's files, and the families of each
         "relaxed_bernoulli": "LogitRelaxedBernoulli",
     },
 }  # fmt: skip
-gather(__name__, _HOMES)
+show_all(__name__, _HOMES)
 for _file, _families in _HOMES.items():
     house(load(f"{__name__}.{_file}"), f"{__name__}.{next(iter(_families))}")
 house(transform, f"{__name__}.transforms")

@@ -27,11 +27,17 @@ def is_shown(path: str) -> bool:
     return path in _shown
 
 
-def gather(package: str, files: dict[str, dict[str, str]]) -> None:
-    """Show PyTorch's files of a package: by the file that has them here, the names in each of theirs."""
+def show_all(package: str, files: dict[str, dict[str, str]]) -> None:
+    """Show PyTorch's files of a package: by the file that has them here, the names in each of theirs.
+
+    What is not imported yet is to ask for :func:`house` itself.
+    """
     for file, homes in files.items():
         for path, names in homes.items():
             show(f"{package}.{path}", f"{package}.{file}", names)
+        module = sys.modules.get(f"{package}.{file}")
+        if module is not None:
+            house(module)
 
 
 def house(module: ModuleType, rest: str = "") -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..ground.later import later
-from ..ground.paths import gather
+from ..ground.paths import show_all
 
 if TYPE_CHECKING:  # the same for type checkers, which read no strings
     from . import lr_scheduler, swa_utils
@@ -32,7 +32,7 @@ _HOMES = {  # by file: PyTorch's other files, with what each of them has
     },
     "sgd": {"asgd": "ASGD asgd", "rprop": "Rprop rprop"},
 }  # fmt: skip
-gather(__name__, _HOMES)
+show_all(__name__, _HOMES)
 __getattr__, __dir__ = later(
     globals(), "torch.optim", _FILES,
     " ".join(["_functional lbfgs lr_scheduler optimizer swa_utils", *_HOMES, *map(" ".join, _HOMES.values())]),
