@@ -191,9 +191,6 @@ def _check_bool(name: str, value: Any) -> None:
         raise ValueError(f"{name} should be a boolean value, but got {name}={value}")
 
 
-_T_co = TypeVar("_T_co", covariant=True)
-
-
 class DistributedSampler(Sampler[_T_co]):
     """Every ``num_replicas``-th index of a permutation that all processes share, starting at ``rank``.
 
