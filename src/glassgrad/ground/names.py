@@ -43,7 +43,7 @@ _HOMES = {
     f"{OURS}.families.storage.typed": "torch",
     **{f"{OURS}.{ours}": f"torch.{theirs}" for ours, theirs in (
         ("optim.lr_scheduler", "optim.lr_scheduler"), ("serialization", "serialization"),
-        ("profiler.session", "profiler.profiler"), ("profiler.marks", "autograd.profiler"),
+        ("profiler.session", "profiler.profiler"), ("profiler.legacy", "autograd.profiler"),
         ("utils.selective", "utils.checkpoint"),
     )},
 }  # fmt: skip
