@@ -5,6 +5,9 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import keyword
+import math
+import re
 import typing
 from importlib import import_module
 from types import FunctionType, GenericAlias
@@ -12,12 +15,15 @@ from typing import Any, NamedTuple
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
+from ..ground.device import device
 from ..ground.later import whole
 from ..ground.names import home_of, is_own
 from ..nn import functional
 from ..ops.bind import table_functions
 from ..ops.catalogue import FUNCTIONS
 from ..ops.declare import COMPOSITES
+from ..utils import _pytree as pytree
+from . import _pytree as fx_pytree
 
 HOME = __name__.partition(".")[0]
 
@@ -170,3 +176,69 @@ def _moved(named: dict[str, Any], key: str, before: str) -> dict[str, Any]:
     keys = [name for name in named if name != key]
     keys.insert(keys.index(before) + 1, key)
     return {name: named[name] for name in keys}
+
+
+_SHAPE = re.compile(r"^([a-zA-Z_][0-9a-zA-Z_]*?)(?:_(\d+))?$")
+_ILLEGAL = re.compile("[^0-9a-zA-Z_]+")
+_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
+
+
+class Builtin(NamedTuple):
+    """A name that all printed code may use: how it is imported, and what it is."""
+
+    import_str: str
+    obj: Any
+
+
+custom_builtins = {
+    "inf": Builtin("from math import inf", math.inf),
+    "nan": Builtin("from math import nan", math.nan),
+    "NoneType": Builtin("NoneType = type(None)", type(None)),
+    "torch": Builtin("import torch", import_module(HOME)),
+    "device": Builtin("from torch import device", device),
+    "fx_pytree": Builtin("import torch.fx._pytree as fx_pytree", fx_pytree),
+    "pytree": Builtin("import torch.utils._pytree as pytree", pytree),
+}
+_taken: dict[str, Any] = {
+    **{name: object() for name in keyword.kwlist},
+    **vars(builtins),
+    **{name: builtin.obj for name, builtin in custom_builtins.items()},
+}
+
+
+def snake_case(name: str) -> str:
+    """``MaxPool`` as ``max_pool``."""
+    return _CAPITAL.sub(r"_\1", name).lower()
+
+
+class Namespace:
+    """The names that are in use."""
+
+    def __init__(self) -> None:
+        self._obj_to_name: dict[Any, str] = {}
+        self._used_names: set[str] = set()
+        self._base_count: dict[str, int] = {}
+
+    def create_name(self, candidate: str, obj: Any) -> str:
+        """The name of ``obj``: as before, or a new one like ``candidate``."""
+        if obj is not None and obj in self._obj_to_name:
+            return self._obj_to_name[obj]
+        candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
+        if candidate[0].isdigit():
+            candidate = f"_{candidate}"
+        base, suffix = _SHAPE.match(candidate).groups()  # type: ignore[union-attr]
+        if suffix is None or candidate in self._used_names:
+            number = self._base_count.get(base, 0)
+            if _taken.get(candidate, obj) is not obj:
+                number += 1
+                candidate = f"{base}_{number}"
+        else:
+            number = int(suffix)
+        while candidate in self._used_names:
+            number += 1
+            candidate = f"{base}_{number}"
+        self._used_names.add(candidate)
+        self._base_count[base] = number
+        if obj is not None:
+            self._obj_to_name[obj] = candidate
+        return candidate

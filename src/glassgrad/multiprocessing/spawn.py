@@ -1,4 +1,7 @@
-"""Processes started together: one function run by each, and what went wrong in one of them told in the caller."""
+"""Processes started together: one function run by each, and what went wrong in one of them told in the caller.
+
+What a parent knows by the name ``torch``, its children know by it too.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .inherit import inherited
-
 __all__ = [
     "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext", "spawn",
     "start_processes",
 ]  # fmt: skip
 
 ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
+_OURS = __name__.partition(".")[0]
 _GRACE = 30.0  # seconds that a process has to follow SIGTERM
 
 log = logging.getLogger(__name__)
@@ -240,3 +242,22 @@ def spawn(
             stacklevel=2,
         )
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")
+
+
+class _Alias:
+    """Unpickled, installs the alias: before whatever is pickled after it."""
+
+    def __reduce__(self) -> Any:
+        return _install, ()
+
+
+def _install() -> None:
+    # the roof knows the import system; only a child of a program that uses the alias gets here
+    from ..alias import install
+
+    install()
+
+
+def inherited() -> Any:
+    """To be the first argument of a child's function: where ``import torch`` gives glassgrad here, it will there."""
+    return _Alias() if sys.modules.get("torch") is sys.modules[_OURS] else None

@@ -63,7 +63,7 @@ def _publish(run: importing.Run) -> None:
     run.declared = []
     files = LAYERS.get(run.module.__name__.removeprefix(f"{_HOME}.")) if run.module is not None else None
     if files:
-        paths.house(run.module, _MODULES, files)
+        paths.house(run.module, f"{_MODULES}.{next(iter(files))}")
 
 
 def _name(register: Register[Any], name: str, function: Any) -> None:
