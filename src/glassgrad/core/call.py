@@ -38,6 +38,8 @@ overridden: Callable[..., Any] = NotImplemented
 heed: Callable[..., None] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
 into: Callable[..., Any] = NotImplemented
+#: ``refuse_gradients(row, flat, out)`` raises where gradients would be wanted of what goes into ``out=``.
+refuse_gradients: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
 shapes_only: Callable[..., Any] = NotImplemented
 
@@ -60,6 +62,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     plan = row.plan
     if row.view:
         return views.view(row, _tensor_of(row, flat), settings)
+    if out is not None:
+        refuse_gradients(row, flat, out)
     agreed = everyday_arrays(plan, flat)
     if agreed is None and row.formerly and any([isinstance(setting, Tensor) for setting in settings]):
         return call(row, *former(row, (*tensors, *settings)), out)

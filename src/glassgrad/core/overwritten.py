@@ -9,7 +9,7 @@ import numpy as np
 from ..ground import dtypes, errors, modes
 from . import anomaly
 from .node import pair_of
-from .record import Record
+from .record import Record, VersionCounter, output_of
 from .tensor import LEAF, Tensor, edge_of
 
 
@@ -20,14 +20,33 @@ def edge_at(record: Record, slot: int) -> Any:
     return record.edges[row_plan.edges.index(position)]
 
 
+def own_edge(record: Record, slot: int) -> Any:
+    """The edge of the result saved at ``slot``; None where it stands beside those that carry gradients."""
+    row_plan = record.kind.row.plan
+    number = next(number for at, number in row_plan.results if at == slot)
+    if number not in row_plan.carry:
+        return None
+    return record if record.kind.outputs == 1 else output_of(record, number, len(record.kind.row.outputs))
+
+
+def counter_of(record: Record, version: Any) -> Any:
+    """The version counter of a result that was saved with ``version``, which one of several outputs is itself."""
+    return version if type(version) is VersionCounter else record.counter
+
+
+def then(version: Any) -> int:
+    """The version that a result had when it was saved: a counter that was saved for it was new."""
+    return 0 if type(version) is VersionCounter else version
+
+
 def stale(record: Record, slot: int) -> NoReturn:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
     row_plan = record.kind.row.plan
     is_input = any(at == slot for at, _, _ in row_plan.inputs)
-    value, then = record.saved[2 * slot], record.saved[2 * slot + 1]
+    value, version = record.saved[2 * slot], record.saved[2 * slot + 1]
     if type(value) is tuple:  # of a row over a list of tensors
-        pairs = zip(value, then, strict=True)
-        value, then = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
+        pairs = zip(value, version, strict=True)
+        value, version = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
     if is_input and not isinstance(value, Tensor):
         edge = edge_at(record, slot)
         data, now = value, edge.counter.version
@@ -39,10 +58,10 @@ def stale(record: Record, slot: int) -> NoReturn:
         if value._edge is LEAF:
             edge = None
     else:
-        edge, data, now = record, value, record.counter.version
+        edge, data, now = own_edge(record, slot), value, counter_of(record, version).version
     if modes.local.anomaly:
         anomaly.explain(record)
-    raise RuntimeError(stale_error(data, edge, now, max(then, 0)))
+    raise RuntimeError(stale_error(data, edge, now, max(then(version), 0)))
 
 
 def stale_error(data: Any, edge: Any, now: int, then: int) -> str:

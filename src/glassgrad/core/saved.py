@@ -6,10 +6,10 @@ from typing import Any
 
 from ..ground import modes
 from . import node, plan
-from .overwritten import edge_at, stale
+from .overwritten import counter_of, edge_at, own_edge, stale, then
 from .packed import Packed
-from .record import Record, output_of
-from .tensor import Tensor, edge_of, wrap
+from .record import Record
+from .tensor import Tensor, edge_of, share, wrap
 
 
 def version_of(tensor: Tensor) -> int:
@@ -25,15 +25,18 @@ def keep(tensor: Any) -> tuple[Any, int]:
     return tensor, 0 if counter is None else counter.version
 
 
-def keep_result(record: Record, out: Tensor, beside: bool) -> tuple[Any, int]:
-    """An output as its own record saves it: the bare array, as the record is its history.
+def keep_result(record: Record, out: Tensor, alone: bool) -> tuple[Any, Any]:
+    """An output as its own record saves it: the bare array, as the record is its history, and the version.
 
-    ``beside`` says that it carries no gradients but stands beside an output that does.
+    ``alone`` says that no other output carries gradients: then the record knows its version counter, once there is
+    one.  Else the counter, which is new, is made and saved in the place of the version.
     """
     if modes.watch and modes.local.saved_hooks:
         return Packed(out, None, True, modes.local.saved_hooks[-1]), 0
-    if not beside:
-        record.counter = out._counter
+    if not alone:
+        counter = share(out)
+        return out._array, counter
+    record.counter = out._counter
     return out._array, 0 if out._counter is None else out._counter.version
 
 
@@ -52,12 +55,10 @@ def read(record: Record, source: str, slot: int) -> Tensor | None:
             stale(record, slot)
         return value
     out = wrap(value)
-    if _is_beside(record, slot):
-        return out
-    counter = record.counter
-    if counter is not None and counter.version != version:
+    out._counter = counter_of(record, version)
+    if out._counter is not None and out._counter.version != then(version):
         stale(record, slot)
-    out._counter, out._edge = counter, _result_edge(record, slot)
+    out._edge = _result_edge(record, slot)
     return out
 
 
@@ -94,26 +95,12 @@ def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
 node.read_saved, node.pack_saved = shown, pack
 
 
-def _output_at(record: Record, slot: int) -> int:
-    """Which output of its record a saved result is."""
-    return next(number for at, number in record.kind.row.plan.results if at == slot)
-
-
-def _is_beside(record: Record, slot: int) -> bool:
-    """Whether a saved result is none that carries gradients, but stands beside such a one: it has no history."""
-    return _output_at(record, slot) not in record.kind.row.plan.carry
-
-
 def _result_edge(record: Record, slot: int) -> Any:
     """The history of a saved result: the record itself, its output, or where a write through a view left it."""
     extras = getattr(record, "_about", None)
     if extras is not None and extras.home is not None:
         return extras.home()
-    if _is_beside(record, slot):
-        return None
-    if record.kind.outputs == 1:
-        return record
-    return output_of(record, _output_at(record, slot), len(record.kind.row.outputs))
+    return own_edge(record, slot)
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:

@@ -83,7 +83,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         check_overlap(target)
     for name, other in zip(row.inputs[1:], others, strict=False):
         if isinstance(other, Tensor):
-            if not row.out and name not in row.disjoint:
+            if (row.aligned or not row.out) and name not in row.disjoint:
                 check_overlap_with(target, other)
             if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
@@ -124,6 +124,18 @@ def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:
     copy = wrap(np.array(target._array))
     edge = edge_of(target)
     copy._edge = None if isinstance(edge, Tensor) else edge
+    return copy
+
+
+def apart(target: Tensor, value: Tensor) -> Tensor:
+    """A value of the same history in memory of its own, where it lies on what is written and no rule will read it."""
+    if type(value) not in call.ORDINARY or not np.may_share_memory(target._array, value._array):
+        return value
+    edge = edge_of(value)
+    if isinstance(edge, Tensor):
+        return value
+    copy = wrap(np.array(value._array)[()])
+    copy._edge = edge
     return copy
 
 
@@ -223,9 +235,15 @@ def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) ->
     if target._counter is not other._counter and is_exposed(a) and is_exposed(b):
         return  # NumPy's memory that was handed in twice is two storages to PyTorch
     start, first = a.ctypes.data, b.ctypes.data
-    same = start == first and a.strides == b.strides and a.shape == b.shape
-    if (disjoint or not same) and start < first + b.nbytes and first < start + a.nbytes:
+    if (disjoint or not is_same_memory(a, b)) and start < first + b.nbytes and first < start + a.nbytes:
         raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def is_same_memory(a: Any, b: Any) -> bool:
+    """Whether two arrays see the same places of one memory in the same order."""
+    if type(a) is not ndarray or type(b) is not ndarray:
+        return False
+    return a.ctypes.data == b.ctypes.data and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype
 
 
 def _is_dense(array: Any) -> bool:
@@ -269,6 +287,20 @@ def check_outs(name: str, out: Any, count: int, position: int) -> None:
             )
 
 
+def check_gradients(row: Row | Composed, flat: Sequence[Any], out: Any) -> bool:
+    """Whether what is put into ``out=`` would be recorded; PyTorch's error where that cannot be."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    if not modes.grad_enabled() or (row.constant and not row.ruleless):
+        return False
+    carriers = [target for position, target in enumerate(outs) if not row.outputs or position in row.differentiable]
+    recorded = any(isinstance(tensor, Tensor) and tensor.requires_grad for tensor in (*flat, *carriers))
+    if recorded and not row.copied:
+        name = called(row)
+        shown = f"aten::{name}" if row.ruleless else errors.COMPUTED_BY.get(name, name)
+        raise RuntimeError(errors.OUT_GRADIENT.format(name=shown))
+    return recorded
+
+
 def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
     name = called(row)
@@ -280,13 +312,7 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
         outs, answers = (out,), (answer,)
     else:
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
-    recorded = False
-    if modes.grad_enabled() and (not row.constant or row.ruleless):
-        carriers = [outs[position] for position in row.differentiable] if row.outputs else outs
-        recorded = any(isinstance(tensor, Tensor) and tensor.requires_grad for tensor in (*flat, *carriers))
-        if recorded and not row.copied:
-            shown = f"aten::{name}" if row.ruleless else errors.COMPUTED_BY.get(name, name)
-            raise RuntimeError(errors.OUT_GRADIENT.format(name=shown))
+    recorded = check_gradients(row, flat, outs)
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
     for target, source in zip(outs, answers, strict=True):
         if checks_kinds_first:
@@ -343,4 +369,4 @@ def resize(out: Tensor, shape: tuple[int, ...]) -> None:
     out._array = np.empty(shape, out._array.dtype)
 
 
-call.into = into
+call.into, call.refuse_gradients = into, check_gradients

@@ -50,6 +50,7 @@ class Backend(str):
     XCCL = "xccl"
     FAKE = "fake"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]  # noqa: RUF012 - a class attribute of PyTorch's
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}  # noqa: RUF012
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
@@ -135,6 +136,15 @@ def _get_default_group() -> ProcessGroup:
 
 def _resolve(given: Any) -> ProcessGroup:
     return _get_default_group() if given is None else given
+
+
+def member(given: Any, name: str) -> ProcessGroup | None:
+    """The group ``given``, or the default one; None, and a warning, where this process is none of its members."""
+    if _rank_not_in_group(given):
+        words = f"Running {name} on global rank {get_rank()} which does not belong to the given group."
+        warnings.warn(words, stacklevel=3)
+        return None
+    return _resolve(given)
 
 
 def _rank_not_in_group(given: Any) -> bool:
@@ -296,10 +306,9 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
 def get_default_backend_for_device(device: Any) -> str:
     """The backend for tensors on a device: "gloo" for the CPU, "nccl" (which is not here) for GPUs."""
     kind = device.type if isinstance(device, _device) else _device(device).type
-    known = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
-    if kind not in known:
+    if kind not in Backend.default_device_backend_map:
         raise ValueError(f"Default backend not registered for device : {device}")
-    return known[kind]
+    return Backend.default_device_backend_map[kind]
 
 
 def get_pg_count() -> int:
@@ -312,35 +321,39 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
     return list(_resolve(group).ranks)
 
 
+def _registered(group: ProcessGroup) -> ProcessGroup:
+    if _groups.get(getattr(group, "group_name", "")) is not group:
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    return group
+
+
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank in ``group`` of the process with ``global_rank``."""
     if group is _World._default:
         return global_rank
-    if _groups.get(getattr(group, "group_name", "")) is not group:
-        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    if global_rank not in group.ranks:
+    if global_rank not in _registered(group).ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return group.ranks.index(global_rank)
 
 
-def _rank_inside(group: ProcessGroup, given: int | None, inside: int | None, default: int | None = None) -> int:
-    """The rank in ``group`` of a process that is given by its global rank or by that in the group."""
+def rank_inside(group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str) -> int:
+    """The rank in ``group`` of a root that is given by its global rank or by that in the group."""
     if given is not None and inside is not None:
         raise ValueError("Can't specify both group_rank and global_rank")
-    if inside is not None:
-        return inside
-    if given is None and default is None:
+    given = default if given is None else given
+    if given is None and inside is None:
         raise ValueError("Must specify global_rank or group_rank")
-    return get_group_rank(group, default if given is None else given)  # type: ignore[arg-type]
+    root = get_group_rank(group, given) if inside is None else inside  # type: ignore[arg-type]
+    if not 0 <= root < group.size():
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {root}")
+    return root
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The global rank of the process with ``group_rank`` in ``group``."""
     if group is _World._default:
         return group_rank
-    if _groups.get(getattr(group, "group_name", "")) is not group:
-        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    if not 0 <= group_rank < len(group.ranks):
+    if not 0 <= group_rank < len(_registered(group).ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return group.ranks[group_rank]
 

@@ -16,6 +16,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -108,17 +109,30 @@ class ProcessContext:
         """
         if not self.sentinels:
             return True
-        failed = None
-        for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout=timeout):
-            index = self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+        ended = [
+            self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+            for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout=timeout)
+        ]
+        for index in ended:
             self.processes[index].join()
-            if self.processes[index].exitcode != 0:
-                failed = index
-                break
-        if failed is None:
+        failed = [index for index in ended if self.processes[index].exitcode != 0]
+        if not failed:
             return not self.sentinels
+        first = self._first(failed)
         self._stop(grace_period)
-        raise self._failure(failed)
+        try:
+            raise self._failure(first)
+        finally:
+            for file in self.error_files:
+                Path(file).unlink(missing_ok=True)
+
+    def _first(self, failed: list[int]) -> int:
+        """Of processes that failed the one whose failure may have caused the others': killed, or the first to raise."""
+        told = {index: os.stat(file).st_mtime_ns for index, file in enumerate(self.error_files) if os.path.exists(file)}
+        silent = [index for index in failed if index not in told]
+        first = silent[0] if silent else min(told, key=lambda index: told[index])
+        self.processes[first].join(1.0)  # it tells before it ends
+        return first
 
     def _stop(self, grace_period: float | None) -> None:
         if grace_period is not None:
@@ -141,7 +155,6 @@ class ProcessContext:
         if os.access(file, os.R_OK):
             with open(file, "rb") as stored:
                 trace = pickle.load(stored)
-            os.unlink(file)
             return ProcessRaisedException(
                 f"\n\n-- Process {index:d} terminated with the following error:\n{trace}", index, pid
             )

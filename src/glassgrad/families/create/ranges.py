@@ -534,6 +534,14 @@ def const_data_ptr(self: Any) -> int:
 
 # -- indices -----------------------------------------------------------------------------------------------------------
 
+#: How ``nonzero_static`` puts its indices into ``out=``.
+_INDICES = write.Composed(
+    "nonzero_static",
+    "nonzero_static: Expected out tensor to have scalar type {Wanted} but got scalar type{Found}",
+    inputs=("self",),
+    disjoint=frozenset({"self"}),
+)
+
 
 @composite()
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Tensor:
@@ -550,4 +558,4 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     indices = np.full((size, input._array.ndim), fill_value, np.int64)
     indices[: len(positions)] = positions
     result = wrap(indices)
-    return result if out is None else write.into(compact.row, (input,), out, result)
+    return result if out is None else write.into(_INDICES, (input,), out, result)

@@ -266,6 +266,7 @@ def check_heaviside(*tensors: Any) -> None:
     strict=True,
     refuses=check_heaviside,
     out=_UNLIKE,
+    aligned=True,
     batched="point",
 )
 def heaviside(self: Any, values: Any, /) -> Any:
@@ -495,6 +496,7 @@ complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(gra
     public=False,
     out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
     serves=("fd", "polar_cpu"),
+    aligned=True,
     layout="elementwise",
     batched="point",
 )

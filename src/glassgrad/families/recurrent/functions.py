@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from ...core.lifted import derives
+from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...core.write import check_fits
 from ...ground import dtypes, modes
@@ -207,6 +207,7 @@ def _by_onednn(call: Network) -> bool:
     tensors = (call.input, *call.params, *call.hx)
     if (
         call.sizes is not None
+        or any(isinstance(tensor, Lifted) for tensor in tensors)  # transforms see through the other row, not this one
         or any(tensor._array.dtype is not F32 for tensor in tensors)
         or not call.input._array.size
     ):
