@@ -33,7 +33,7 @@ def test_a_scenario(scenario):
 def test_a_random_program(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.filterwarnings("error", message="compile.verify")
+        warnings.filterwarnings("error", message="compile: ")
         assert programs.difference(seed, partial(torch.compile, verify=1 + seed % 2)) is None
 
 
@@ -198,6 +198,7 @@ def test_pure_functions_run_no_python():
     assert programs_of(call)
 
 
+@pytest.mark.replays
 def test_a_program_that_is_wrong_is_told_and_not_run_again():
     call = torch.compile(lambda x: (x * 2).tanh(), verify=1)
     for _ in range(3):
@@ -211,6 +212,7 @@ def test_a_program_that_is_wrong_is_told_and_not_run_again():
     assert "another result" in reasons(call)[0]
 
 
+@pytest.mark.replays
 def test_second_derivatives_go_through_the_calls():
     w = torch.ones(3, requires_grad=True)
     call = torch.compile(lambda x: (x * w).tanh().sum())

@@ -5,9 +5,11 @@ import pytest
 import glassgrad as torch
 from glassgrad.compiler import function
 
+pytestmark = pytest.mark.replays
+
 
 @pytest.fixture(autouse=True)
-def _everyday(monkeypatch, _always):
+def _everyday(monkeypatch, _way):
     monkeypatch.setattr(function, "TRIED", 4)
 
 

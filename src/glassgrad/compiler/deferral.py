@@ -113,7 +113,10 @@ INDEXED: dict[str, int | None] = {
 }  # fmt: skip
 
 
-_THROUGH = frozenset("get_total_norm clip_grads_with_norm_ clip_grad_norm_ clip_grad_value_".split())
+#: Operations that write to an argument and whose names do not end as PyTorch's do that write.
+_WRITING = frozenset("setitem __setitem__ batch_norm native_batch_norm move_statistics".split())
+#: Deferred operations that may draw random numbers.
+_DRAWING = frozenset("dropout lstm gru rnn_tanh rnn_relu flash_attention scaled_dot_product_attention".split())
 
 
 class Role:
@@ -123,14 +126,19 @@ class Role:
             what is heard, or changes what nothing pending hangs on; "other"
     checked  whether it asks for what indices point at
     most     how many tensors it may be given
+    writes   whether it may write to a tensor that it is given
+    draws    whether it may draw random numbers
     """
 
-    __slots__ = ("kind", "name", "checked", "most")
+    __slots__ = ("kind", "name", "checked", "most", "writes", "draws")
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind, self.name = kind, name
         self.checked = name in INDEXED
         self.most = 0 if name in NONE else 1 if name in ONE else 10**9
+        ending = name.endswith("_") and not name.endswith("__") or name.startswith("__i") and name != "__invert__"
+        self.writes = kind != "step" or ending or name in _WRITING
+        self.draws = kind == "other" or name in _DRAWING
 
 
 _roles: dict[int, tuple[Any, Role]] = {}  # with the functions, which keeps their identities their own
@@ -169,8 +177,6 @@ def _found(function: Any) -> Role:
         kind, row = listened().get(id(function), ("other", None))
         name = row.name if kind == "row" else ""
     known = is_own(function) and (name in DEFERRED or name in INDEXED)
-    if is_own(function) and name in _THROUGH:
-        return Role("through", name)
     return Role("step" if known else "other", name)
 
 

@@ -243,20 +243,27 @@ class Compiled:
 
 def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     run = inside.run
+    if len(lazy.runs) > (run is not None):
+        for other in [*lazy.runs]:
+            if other is not run:
+                other.make_way(function, args, kwargs)
     if run is None or run.busy:
         return proceed(*args, **kwargs)
     entry = run.node.likely
     if entry is not None and entry.function is function and not run.recording and entry.follow is not None:
-        answer = entry.follow(run, proceed, args, kwargs)
+        with run.lock:
+            answer = entry.follow(run, proceed, args, kwargs)
         if answer is not MISS:
             return answer
     return run.hear(function, proceed, args, kwargs)
 
 
 def _asked() -> None:
-    run = inside.run
-    if run is not None:
-        run.finish()
+    for run in [*lazy.runs]:
+        if run is inside.run:
+            run.finish()
+        else:
+            run.make_way()
 
 
 asked.append(_asked)

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..ground.generator import default_generator
 from ..optim.optimizer import Optimizer
+from .heard import version
 
 CLOSE = 1e-4  # compiled kernels add in another order
 
@@ -20,8 +21,7 @@ class State:
     def __init__(self, run: Any, pending: Any) -> None:
         self.tensors = [tensor for tensor, *_ in run.outside]
         self.optimizers = [args[0] for _, _, _, args, *_ in pending if args and isinstance(args[0], Optimizer)]
-        self.memory = [(t, t._array, np.array(t._array), 0 if t._counter is None else t._counter.version)
-                       for t in self._all()]  # fmt: skip
+        self.memory = [(t, t._array, np.array(t._array), t._counter, version(t)) for t in self._all()]
         self.grads = [(t, t._grad) for t in self.tensors]
         self.kept = [(o, {key: dict(value) for key, value in o.state.items()}) for o in self.optimizers]
         self.stream = default_generator.get_state_bytes()
@@ -34,12 +34,12 @@ class State:
 
     def restore(self) -> None:
         """Make everything what it was."""
-        for tensor, array, content, count in self.memory:
+        for tensor, array, content, counter, count in self.memory:
             if type(array) is np.ndarray:
                 np.copyto(array, content)
-            tensor._array = array
-            if tensor._counter is not None:
-                tensor._counter.version = count
+            tensor._array, tensor._counter = array, counter  # a single number has no counter until its memory is shared
+            if counter is not None:
+                counter.version = count
         for tensor, grad in self.grads:
             tensor._grad = grad
         for optimizer, kept in self.kept:
@@ -104,4 +104,4 @@ def _same(one: Any, other: Any) -> bool:
 
 def tell(message: str) -> None:
     """Warn of a difference."""
-    warnings.warn(f"compile(verify=...): {message}; it runs as it is written from now on", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"compile: {message}; it runs as it is written from now on", RuntimeWarning, stacklevel=2)
