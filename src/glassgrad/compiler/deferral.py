@@ -125,16 +125,18 @@ class Role:
     kind     "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls
             what is heard, or changes what nothing pending hangs on; "other"
     checked  whether it asks for what indices point at
+    least    how many arguments it must be given
     most     how many tensors it may be given
     writes   whether it may write to a tensor that it is given
     draws    whether it may draw random numbers
     """
 
-    __slots__ = ("kind", "name", "checked", "most", "writes", "draws")
+    __slots__ = ("kind", "name", "checked", "least", "most", "writes", "draws")
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind, self.name = kind, name
         self.checked = name in INDEXED
+        self.least = 2 if name == "where" else 0  # of a condition alone it gives places, as many as there are
         self.most = 0 if name in NONE else 1 if name in ONE else 10**9
         ending = name.endswith("_") and not name.endswith("__") or name.startswith("__i") and name != "__invert__"
         self.writes = kind != "step" or ending or name in _WRITING

@@ -27,7 +27,7 @@ from .tape import Node
 from .verify import tell
 
 stance = "default"  # "force_eager" runs everything as it is written; see ``set_stance``
-BRANCHES = 8  # so often calls may part ways; then they run as they are written
+BRANCHES = 8  # in so many ways calls may go; others run as they are written
 TELLING = 10**5  # bytes of values from which on their memory is worth a line
 LOOSE = 3  # from so many branches on, only parameters are taken for tensors that stay
 
@@ -85,7 +85,7 @@ class Compiled:
         as_written: bool = False,
     ) -> None:
         self.function = function
-        self.as_written = as_written  # nothing is deferred
+        self.as_written = as_written
         self.verify = verify  # every so manieth call is compared with the function as it is written
         self.fullgraph = fullgraph  # raise where it is not one program
         self.limit = BRANCHES if limit is None else limit
@@ -101,7 +101,7 @@ class Compiled:
         self.reasons.clear()
         self.root = Node()
         self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
-        self.distrusted = False  # whether a program gave another result
+        self.eager = self.as_written  # nothing is deferred: so it was asked for, or a program gave another result
         self.twice = False  # whether derivatives of derivatives are taken
         self.gains = False  # whether a program has a large result, or steps an optimizer
         self.kept: dict[int, Any] = {}
@@ -135,22 +135,23 @@ class Compiled:
         """Hold an optimizer, so that its identity stays its own."""
         self.kept[id(optimizer)] = optimizer
 
-    def may_go_on(self, parts: bool) -> bool:
-        """Whether a call may be noted that the tape does not know; ``parts``: where it knows others."""
+    def may_go_on(self, run: Run) -> bool:
+        """Whether a call may be noted that the tape does not know; else the run defers nothing any more."""
         if self.programs and stance == "fail_on_recompile":
+            run.abandon()
             told = "Detected recompile when torch.compile stance is 'fail_on_recompile'."
             raise RuntimeError(told + self._described())
-        if stance == "eager_on_recompile":
-            return False
-        if not parts:
+        parts = bool(run.node.after)  # it knows others there
+        if stance != "eager_on_recompile" and self.branches + parts < self.limit:
+            self.branches += parts
             return True
-        if self.branches >= self.limit:
+        run.abandon()
+        if stance != "eager_on_recompile":
+            why = f"its calls differ in more than {self.limit} ways"
             if self.fullgraph:
-                raise FailOnRecompileLimitHit(f"{self.name}: its calls differ in more than {self.limit} ways")
-            self.reasons[f"runs as it is written: its calls differ in more than {self.limit} ways"] = None
-            return False
-        self.branches += 1
-        return True
+                raise FailOnRecompileLimitHit(f"{self.name}: {why}")
+            self.reasons[f"runs as it is written: {why}"] = None
+        return False
 
     def _described(self) -> str:
         code = getattr(self.function, "__code__", None)
@@ -171,7 +172,7 @@ class Compiled:
 
     def distrust(self, why: str) -> None:
         """A program is wrong: replay nothing any more."""
-        self.distrusted = True
+        self.eager = True
         self.programs.clear()
         self.reasons[f"runs as it is written: {why}"] = None
         tell(why)
@@ -190,7 +191,7 @@ class Compiled:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if self.as_written:
+        if self.eager:
             return self.function(*args, **kwargs)
         if stance != "default":
             if stance not in _STANCES:

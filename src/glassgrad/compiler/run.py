@@ -40,7 +40,7 @@ class Run(Segment):
         self.lock = RLock()  # held while it compares and while it runs what is pending; never while code of users runs
         self.busy = False
         self.verifies = state.verify and state.calls % state.verify == 0
-        self.off = state.distrusted  # whether nothing is deferred any more
+        self.off = False  # whether nothing is deferred any more
         self.listeners = listening.listeners
         self.only_runs, self.alone = only_runs, only_runs(self.listeners)
 
@@ -95,6 +95,8 @@ class Run(Segment):
                     if kwargs.get("out") is not None:
                         raise Unknown("it is given out=")
                     kwargs = self._note_dict(kwargs, key, uses)
+            if len(args) < role.least:
+                raise Unknown("the shape of what it gives hangs on values")
             if len(uses) > role.most:
                 raise Unknown("it is given a tensor in place of a number")
             if kind == "backward":
@@ -205,6 +207,8 @@ class Run(Segment):
                 self._run(results)
             finally:
                 self.begin(node.resume)
+                if self.state.eager:
+                    self.abandon()
 
     def finish(self) -> None:
         """Run what is still pending, at the end of the call or where its own thread asks for the random stream."""
@@ -215,6 +219,7 @@ class Run(Segment):
         """Make the calls that are pending, and defer nothing any more."""
         self._run()
         self.off = True
+        self.begin(Node())
 
     def _run(self, results: int = 0, anew: bool = True) -> None:
         """Run what is pending, by a program; ``anew``: make one where there is none."""
@@ -225,13 +230,13 @@ class Run(Segment):
         pending, self.pending = self.pending, []
         try:
             changed = self._changed()
-            program = self.node.programs.get(alive, MISS) if not changed else None
+            program = None if changed or self.state.eager else self.node.programs.get(alive, MISS)
             if program is MISS and anew:
                 self.state.gains = self.state.gains or gains([call[1] for call in pending], self.metas)
                 self.node.programs[alive] = None
                 self.node.programs[alive] = self._captured(pending, alive)
             elif program is not None and program is not MISS and self.verifies:
-                verified(self, program, pending, alive, MISS)
+                verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
         finally:
@@ -380,8 +385,7 @@ class Run(Segment):
                 if type(thing) is Lazy:
                     self.things[number] = None  # nobody asks for it any more
             self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
-        if not state.may_go_on(bool(node.after)):
-            self.off = True
+        if not state.may_go_on(self):
             return proceed(*args, **kwargs)
         self.recording = True
         drawn = default_generator.mark()
@@ -439,7 +443,7 @@ class Run(Segment):
                     self.metas[number] = now
         state.entries += 1
         if state.entries > ENTRIES:
-            self.off = True
+            self.abandon()
             return result
         node.after[place] = entry
         self.node = entry.after
