@@ -132,12 +132,21 @@ def _meta(tensor: Lazy) -> Meta:
 
 
 def demand(tensor: Any) -> None:
-    """Have a lazy tensor computed: everything that is pending in its run is."""
-    run, _ = _owing(tensor)
+    """Have a lazy tensor computed: everything that is pending in its run is.
+
+    While that is at work, for a signal handler, say, and after an error that ended it, the tensor is computed alone.
+    """
+    run, number = _owing(tensor)
+    again = tensor.__dict__.get("_again")
     if run is not None:
         with run.lock:
-            if type(tensor).__mro__[0] is Lazy:  # another thread may have asked too
+            if run.busy:
+                again = run.apart(number)
+            elif type(tensor).__mro__[0] is Lazy:  # another thread may have asked too
                 run.flush("its value is asked for")
+    if type(tensor).__mro__[0] is Lazy and again is not None:
+        settle(tensor, again())
+        tensor.__dict__.pop("_again", None)
     if type(tensor).__mro__[0] is Lazy:
         raise RuntimeError("an operation that was deferred by compile() failed, and this is its result")
 

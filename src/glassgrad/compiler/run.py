@@ -196,8 +196,6 @@ class Run(Segment):
     def flush(self, why: str | None, results: int = 0) -> None:
         """Run what is pending, and begin a segment; the last ``results`` tensors are wanted whoever holds them."""
         with self.lock:
-            if self.busy:
-                raise RuntimeError("an operation is asked for its result while it is computed")
             node = self.node
             if node is self.start and not self.things:
                 return
@@ -228,6 +226,7 @@ class Run(Segment):
         alive = self._alive(self.pending, results)
         self.busy = True
         pending, self.pending = self.pending, []
+        self.making = pending
         try:
             changed = self._changed()
             program = None if changed or self.state.eager else self.node.programs.get(alive, MISS)
@@ -239,6 +238,9 @@ class Run(Segment):
                 verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
+        except BaseException:
+            self._leave(alive)
+            raise
         finally:
             self.busy = False
             self.graded, self.drawn = [], None
@@ -322,6 +324,27 @@ class Run(Segment):
                 if post is not None:
                     tensor.__dict__["_post_accumulate"] = post
 
+    def _leave(self, alive: tuple[int, ...]) -> None:
+        """After an error: let results of other calls than that which failed be computed when they are asked for."""
+        for number in alive:
+            again = self.apart(number) if type(self.things[number]) is Lazy else None
+            if again is not None:
+                self.things[number].__dict__["_again"] = again
+
+    def apart(self, number: int) -> Callable[[], Any] | None:
+        """What computes a result of the calls that are being made apart from them; None where they do more than that."""
+        if any(entry.acts or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
+            return None
+        again, outside = self._again(self.making, number), self.outside
+
+        def unless_written() -> Any:
+            for tensor, array, edge, counter, before in outside:
+                if tensor._array is not array or tensor._edge is not edge or counter and counter.version != before:
+                    raise RuntimeError("an operation that was deferred failed, and what it reads was written to since")
+            return again()
+
+        return unless_written
+
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
         """What makes the calls of a program once more, as they are written, and gives one of their results."""
         self.count_all()
@@ -340,6 +363,8 @@ class Run(Segment):
                 theirs = {id(tensors[number]) for number in _known(entry.results)}
                 real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
                 tensors.update(zip(range(base, base + len(real)), real, strict=True))
+                if wanted in tensors:
+                    break
             return tensors[wanted]
 
         return again
