@@ -156,7 +156,7 @@ def test_python_values_are_guarded():
         agree()
     finally:
         Settings.power = 2
-    assert len(programs(replayed)) == 6
+    assert len(programs(replayed)) == 7
 
 
 def test_shapes_dtypes_layouts_and_modes_are_guarded():

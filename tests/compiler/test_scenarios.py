@@ -176,6 +176,36 @@ def test_what_python_sees_of_a_lazy_tensor():
     assert len({str(one) for one in seen}) == 3
 
 
+OPERATORS = {
+    "1 - x": lambda x: 1 - x, "1 / x": lambda x: 1 / x, "x ** 2": lambda x: x**2, "abs(x)": abs, "+x": lambda x: +x,
+    "~x": lambda x: ~(x > 1), "len(x)": lambda x: x + len(x), "x.numel()": lambda x: x + x.numel(),
+    "x.where()": lambda x: x.where(x > 1, 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS)
+def test_operators_are_deferred(operator):
+    call = torch.compile(lambda x: operator(x * 2) * 3)
+    for n in range(5):
+        x = torch.arange(1.0, 4) + n
+        assert bits(call(x)) == bits(operator(x * 2) * 3)
+    assert not reasons(call)
+
+
+@pytest.mark.replays
+def test_an_index_that_is_made_where_it_stands_is_no_hindrance():
+    places, runs = torch.tensor([0, 2, 1]), []
+
+    def function(x):
+        runs.append(1)
+        return x.gather(1, places[:, None]).sum()
+
+    call = torch.compile(function, pure=True)
+    for n in range(6):
+        assert call(torch.arange(9.0).view(3, 3) + n).item() == 12 + 3 * n
+    assert len(runs) == 3
+
+
 @pytest.mark.replays
 def test_pure_functions_run_no_python():
     runs = []

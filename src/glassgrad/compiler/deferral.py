@@ -31,6 +31,7 @@ DEFERRED = frozenset(
     add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
     sub_number pow pow_base pow_number square float_power positive
     __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
+    reflected_sub reflected_div power_operator abs_operator pos_operator invert_operator _reflected_matmul
     div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
     fill_ copy_
 
@@ -38,7 +39,7 @@ DEFERRED = frozenset(
     bool to type_as cpu conj real imag spread_over whole_sum
 
     eq ne lt le gt ge fmax fmin isfinite isinf isnan logical_and logical_not logical_or logical_xor maximum minimum
-    signbit where eq_ ne_ lt_ le_ gt_ ge_
+    signbit where where_method eq_ ne_ lt_ le_ gt_ ge_
 
     convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d im2col col2im
 
@@ -85,8 +86,9 @@ DEFERRED = frozenset(
 
     flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
 
-    size dim ndimension numel nelement stride is_floating_point is_complex is_tensor is_contiguous element_size
-    is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg __len__ get_device
+    size dim ndimension numel nelement numel_method length __len__ stride is_floating_point is_complex is_tensor
+    is_contiguous element_size
+    is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg get_device
     """.split()
 )
 _OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()

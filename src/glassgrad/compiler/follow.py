@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.tensor import LEAF, Tensor
 from ..ground import dtypes, exposed, listening, modes
+from ..ground.size import Size
 from ..tensor.parameter import Parameter
 from .deferral import Role, within_bounds
 from .emit import Text
@@ -72,8 +73,16 @@ class _Follow(Text):
     def _atom(self, name: str, value: Any) -> str | None:
         """The test that a Python value is not the one that was met; None for values that are not simple."""
         kind = type(value)
-        if kind is float and isfinite(value) and value or kind is int or kind is str:
-            return f"type({name}) is not {kind.__name__} or {name} != {value!r}"
+        if kind is float and isfinite(value) or kind is int or kind is str:
+            sign = "" if value or kind is not float else f" or repr({name}) != '{value!r}'"  # which tells noughts apart
+            return f"type({name}) is not {kind.__name__} or {name} != {value!r}{sign}"
+        if kind is dtypes.dtype or kind is Size or kind is tuple and all(type(piece) is int for piece in value):
+            known = self.name(value, "known")
+            if kind is dtypes.dtype:
+                return f"{name} is not {known}"
+            whole = "" if kind is Size else f" or {{*map(type, {name})}} - {{int}}"  # True is no 1
+            kind_of = self.name(kind, kind.__name__.lower() + "_type")
+            return f"{name} is not {known} and (type({name}) is not {kind_of} or {name} != {known}{whole})"
         return f"{name} is not {value!r}" if value is None or value is True or value is False else None
 
     def arguments(self, args: Any, base: int) -> bool:

@@ -105,6 +105,7 @@ class Compiled:
         self.twice = False  # whether derivatives of derivatives are taken
         self.gains = False  # whether a program has a large result, or steps an optimizer
         self.kept: dict[int, Any] = {}
+        self.held: set[int] = set()  # the identities of tensors that programs take from outside
         self.calls = self.branches = self.entries = self.replays = 0
 
     def explanation(self) -> Explanation:
@@ -251,7 +252,7 @@ def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) ->
     if run is None or run.busy:
         return proceed(*args, **kwargs)
     entry = run.node.likely
-    if entry is not None and entry.function is function and not run.recording and entry.follow is not None:
+    if entry is not None and entry.function is function and not run.careful and entry.follow is not None:
         with run.lock:
             answer = entry.follow(run, proceed, args, kwargs)
         if answer is not MISS:

@@ -40,6 +40,7 @@ class Run(Segment):
         self.lock = RLock()  # held while it compares and while it runs what is pending; never while code of users runs
         self.busy = False
         self.verifies = state.verify and state.calls % state.verify == 0
+        self.careful = not arguments.isdisjoint(state.held)  # printed comparisons tell arguments from held tensors
         self.off = False  # whether nothing is deferred any more
         self.listeners = listening.listeners
         self.only_runs, self.alone = only_runs, only_runs(self.listeners)
@@ -73,6 +74,7 @@ class Run(Segment):
         self.count_all()
         kind = role.kind
         if kind == "other":
+            self._see(args, kwargs)
             if role.name == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
                 self.state.twice = True
             return self._as_written(f"{function.__name__}()")
@@ -82,6 +84,7 @@ class Run(Segment):
         if modes.unusual or modes.transforming or not self.alone:
             return self._as_written("another mode is on, or somebody else listens")
         if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
+            self._see(args, kwargs)
             return "alone", None
         base, written = len(self.things), args
         key: list[Any] = [function, modes.local.grad, dtypes._default]
@@ -121,6 +124,11 @@ class Run(Segment):
                 entry.follow = printed(entry, role, function, written, kwargs, self, base)
                 node.likely = entry
         return "answered", self.defer(entry, function, proceed, args, kwargs)
+
+    def _see(self, args: Any, kwargs: Any) -> None:
+        """Note the tensors of a call that is not for the tape, which may stay from call to call too."""
+        for tensor in tensors_in((args, kwargs)):
+            self.state.lasts(tensor)
 
     def _as_written(self, why: str) -> tuple[str, Any]:
         self.flush(why)
@@ -332,7 +340,7 @@ class Run(Segment):
                 self.things[number].__dict__["_again"] = again
 
     def apart(self, number: int) -> Callable[[], Any] | None:
-        """What computes a result of the calls that are being made apart from them; None where they do more than that."""
+        """What computes a result of the calls that are being made, apart from them; None where they do more."""
         if any(entry.acts or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
             return None
         again, outside = self._again(self.making, number), self.outside
@@ -412,7 +420,6 @@ class Run(Segment):
             self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
         if not state.may_go_on(self):
             return proceed(*args, **kwargs)
-        self.recording = True
         drawn = default_generator.mark()
         operands = [t for t in tensors_of((args, tuple(kwargs.values())))]
         versions = [version(t) for t in operands]

@@ -28,7 +28,6 @@ class Segment:
     def begin(self, node: Node) -> None:
         """Begin a segment."""
         self.node = self.start = node
-        self.recording = False
         self.things: list[Any] = []
         self.metas: list[Any] = []
         self.counted = 0  # of the tensors, so many surely have their numbers
@@ -92,6 +91,7 @@ class Segment:
         number = len(self.things)
         if id(tensor) not in self.arguments and self.state.lasts(tensor):
             key += ("held", id(tensor), about)
+            self.state.held.add(id(tensor))
         else:
             key += ("given", about)
             self.given.append(tensor)
