@@ -218,11 +218,17 @@ def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
     return not array.size or bool(array.min() >= 0 and array.max() < shape[dim])
 
 
-WORTH = 4096  # elements of a result, from which on a program gains more than comparing costs
+WORTH = 32768  # elements of a result on an average, from which on a program gains more than comparing its calls costs
 
 
-def gains(functions: Sequence[Any], metas: Sequence[Any]) -> bool:
-    """Whether a program of these calls, with what is known of their results, gains more than comparing them costs."""
-    if any([role_of(function).kind == "optimizer" for function in functions]):
+def gains(program: Any, functions: Sequence[Any], metas: Sequence[Any]) -> bool:
+    """Whether a program of these calls, with what is known of their results, gains more than comparing them costs.
+
+    Either it is one native function that walks backward or steps an optimizer, or its results are large.
+    """
+    if program is None:
+        return False
+    kinds = {role_of(function).kind for function in functions}
+    if program.native is not None and not kinds.isdisjoint(("backward", "optimizer")):
         return True
-    return any([meta is not None and prod(meta.shape) >= WORTH for meta in metas])
+    return sum([prod(meta.shape) for meta in metas if meta is not None]) >= WORTH * len(functions)

@@ -97,7 +97,7 @@ class _Follow(Text):
                 number = self.run.numbers[id(value)]
                 if number < new:
                     self.tests.append(f"{name} is not {met.get(number, f'things[{number}]')}")
-                elif not self._outside(name, value, number):
+                elif not self._outside(name, value, number, met):
                     return False
                 else:
                     new += 1
@@ -109,7 +109,7 @@ class _Follow(Text):
                 self.tests.append(test)
         return True
 
-    def _outside(self, name: str, tensor: Any, number: int) -> bool:
+    def _outside(self, name: str, tensor: Any, number: int, met: dict[int, str]) -> bool:
         """Compare a tensor from outside, met for the first time."""
         array, edge = tensor._array, tensor._edge
         if type(array) is not np.ndarray or not (edge is None or edge is LEAF) or not array.flags.c_contiguous:
@@ -119,8 +119,11 @@ class _Follow(Text):
         if given:
             if id(tensor) not in self.run.arguments or type(tensor) is not Tensor:
                 return False
+            before = [self.run.numbers[id(other)] for other in self.run.given if other is not tensor]
+            known = [met.get(n, f"things[{n}]") for n in before if n < number]
             self.tests += [
-                f"type({name}) is not Tensor or id({name}) not in run.arguments or id({name}) in run.numbers",
+                " or ".join([f"type({name}) is not Tensor or id({name}) not in run.arguments",
+                             *(f"{name} is {other}" for other in known)]),
                 f"type(b{number} := {name}._array) is not ndarray or b{number}.shape != {array.shape!r} "
                 f"or b{number}.dtype is not {self.name(array.dtype, 'kind')} or not b{number}.flags.c_contiguous "
                 f"or {name}._edge is not {place} or exposed.is_exposed(b{number}) or {name}._inference",
@@ -137,7 +140,6 @@ class _Follow(Text):
             f"run.outside.append(({name}, b{number}, {place}, c, 0 if c is None else c.version))",
             f"things.append({name})",
             "metas.append(None)",
-            f"run.numbers[id({name})] = {number}",
         ]
         return True
 

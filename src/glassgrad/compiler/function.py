@@ -31,16 +31,17 @@ BRANCHES = 8  # in so many ways calls may go; others run as they are written
 TELLING = 10**5  # bytes of values from which on their memory is worth a line
 LOOSE = 3  # from so many branches on, only parameters are taken for tensors that stay
 
-TRIED = 4  # calls after which a function mostly runs as it is written, if nothing that it does is worth comparing
-EACH = 16  # of the calls after them one is tried again
+#: Calls after which a function runs as it is written, if nothing that it does is worth comparing. Two are compared
+#: again whenever their number has doubled.
+TRIED = 4
 
 _STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile")
 _HERE = os.path.dirname(os.path.dirname(__file__))
 
 
 _SMALL = (
-    f"mostly runs as it is written: no result has {WORTH:,} elements, and no optimizer steps, so comparing costs more "
-    "than a program gains; pure=True replays it"
+    f"mostly runs as it is written: its results do not have {WORTH:,} elements on an average, and no native function "
+    "trains by it, so comparing costs more than a program gains; pure=True replays it"
 )
 
 
@@ -103,7 +104,7 @@ class Compiled:
         self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
         self.eager = self.as_written  # nothing is deferred: so it was asked for, or a program gave another result
         self.twice = False  # whether derivatives of derivatives are taken
-        self.gains = False  # whether a program has a large result, or steps an optimizer
+        self.gains = False  # whether a program saves more than comparing its calls costs
         self.kept: dict[int, Any] = {}
         self.held: set[int] = set()  # the identities of tensors that programs take from outside
         self.calls = self.branches = self.entries = self.replays = 0
@@ -203,7 +204,7 @@ class Compiled:
         if strangers or inside.run is not None:  # somebody else listens; or it is a part of another's program
             return self._as_written(args, kwargs)
         self.calls += 1
-        if self.calls > TRIED and not self.gains and self.calls % EACH and not self.is_pressed():
+        if not self.gains and self.calls > TRIED and not self._is_tried():
             return self._small(args, kwargs)
         arguments = {id(piece) for piece in args if isinstance(piece, Tensor)}
         if kwargs or len(arguments) < len(args):
@@ -226,9 +227,10 @@ class Compiled:
             inside.run = None
             listening.end(ear)
 
-    def is_pressed(self) -> bool:
-        """Whether its user asked for more than speed: for one program, or for comparisons."""
-        return self.fullgraph or self.verify > 0
+    def _is_tried(self) -> bool:
+        """Whether this call is compared though none before it was worth it."""
+        pair = self.calls & ~1  # the second call is the first that makes a program
+        return pair & (pair - 1) == 0 or self.fullgraph or self.verify > 0
 
     def _small(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(self.reasons) < 20:
@@ -252,7 +254,7 @@ def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) ->
     if run is None or run.busy:
         return proceed(*args, **kwargs)
     entry = run.node.likely
-    if entry is not None and entry.function is function and not run.careful and entry.follow is not None:
+    if entry is not None and entry.function is function and not run.careful:
         with run.lock:
             answer = entry.follow(run, proceed, args, kwargs)
         if answer is not MISS:

@@ -122,7 +122,7 @@ class Run(Segment):
             entry.times += 1
             if entry.times > 1:
                 entry.follow = printed(entry, role, function, written, kwargs, self, base)
-                node.likely = entry
+                node.likely = None if entry.follow is None else entry
         return "answered", self.defer(entry, function, proceed, args, kwargs)
 
     def _see(self, args: Any, kwargs: Any) -> None:
@@ -239,9 +239,9 @@ class Run(Segment):
             changed = self._changed()
             program = None if changed or self.state.eager else self.node.programs.get(alive, MISS)
             if program is MISS and anew:
-                self.state.gains = self.state.gains or gains([call[1] for call in pending], self.metas)
                 self.node.programs[alive] = None
-                self.node.programs[alive] = self._captured(pending, alive)
+                self.node.programs[alive] = program = self._captured(pending, alive)
+                self.state.gains = self.state.gains or gains(program, [call[1] for call in pending], self.metas)
             elif program is not None and program is not MISS and self.verifies:
                 verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
