@@ -24,7 +24,7 @@ HOME = __name__.partition(".")[0]
 
 #: Functions of ``torch.functional`` whose calls PyTorch records as they were written.
 _AS_WRITTEN = set(
-    """einsum meshgrid broadcast_tensors cartesian_prod block_diag atleast_1d atleast_2d atleast_3d chain_matmul unique
+    """meshgrid broadcast_tensors cartesian_prod block_diag atleast_1d atleast_2d atleast_3d chain_matmul unique
     unique_consecutive lu""".split()
 )
 
