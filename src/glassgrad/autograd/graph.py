@@ -15,10 +15,11 @@ import numpy as np
 
 from ..core import engine
 from ..core.hooks import RemovableHandle, count_on_leaf
-from ..core.node import Node, SavedTensor, node_of  # noqa: F401  PyTorch has it here too
+from ..core.node import Node, node_of
 from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import modes
+from ..tensor.packed import Hooked, SavedTensor  # noqa: F401  PyTorch has the latter here too
 
 
 class saved_tensors_hooks:
@@ -34,7 +35,8 @@ class saved_tensors_hooks:
             raise RuntimeError(_disabled.message)
         modes.expect_unusual()
         self._depths = (*self._depths, len(modes.local.saved_hooks))
-        modes.local.saved_hooks = (*modes.local.saved_hooks, (self.pack_hook, self.unpack_hook))
+        packer = functools.partial(Hooked, self.pack_hook, self.unpack_hook)
+        modes.local.saved_hooks = (*modes.local.saved_hooks, packer)
 
     def __exit__(self, *exc: object) -> None:
         modes.local.saved_hooks = modes.local.saved_hooks[: self._depths[-1]]

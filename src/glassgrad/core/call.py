@@ -4,8 +4,8 @@ A call makes the inputs agree on a dtype, runs the kernel, and writes a record o
 (``history.py``).  There is no other meaning: what is printed for speed says the same, for the everyday call, in fewer
 steps.
 
-What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, modes, autocast) and
-``shapes_only`` (meta tensors), both in ``ops/override.py``.
+What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, transforms, autocast)
+and ``shapes_only`` (meta tensors), both in ``ops/override.py``; ``into`` (``out=``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from ..ground import dtypes, errors, listening, meta, modes
 from ..ground.runtime import warn_once
 from ..ground.synonyms import in_pytorchs_words
-from . import anomaly, history, lifted, views
+from . import history, views
 from . import row as rows
 from .plan import F32, Plan
 from .record import OUTPUT, Record
@@ -32,11 +32,7 @@ REQUIRED = object()  # for a setting that was not given
 _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
-#: ``overridden(row, tensors, settings, out)``: what a type with ``__torch_function__`` answers, or NOT_TAKEN; and
-#: ``heed(values)``, which has a function in Python that such a value was handed to ask it; from ops/torch_function.py.
-overridden: Callable[..., Any] = NotImplemented
-heed: Callable[..., None] = NotImplemented
-#: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
+#: ``into(row, flat, out, answer)`` puts an answer into ``out=``: from ``tensor/out.py``.
 into: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
 shapes_only: Callable[..., Any] = NotImplemented
@@ -46,13 +42,6 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     """Call a row on whatever it was given: tensors in the order of its inputs, one list of them if it is listed."""
     flat = tensors[0] if row.listed else tensors
     if modes.unusual or not ORDINARY.issuperset(map(type, flat)):
-        answer = overridden(row, tensors, settings, out)
-        if answer is not NOT_TAKEN:
-            return answer
-        if row.fallback is not None:
-            return row.fallback(*tensors, *settings)
-        if lifted.is_lifted(flat):
-            return lifted.call(row, tensors, settings, out)
         answer, tensors = strangers(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer
@@ -95,7 +84,7 @@ def _mark(outs: Sequence[Tensor]) -> None:
     """Note what anomaly detection and inference mode want to know of results."""
     for out in outs:
         if modes.local.anomaly and isinstance(out._edge, Record):
-            anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)
+            modes.local.anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)
         if modes.local.inference:
             out._inference = True
 

@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any
 
 from ..ground import errors, modes
-from . import anomaly, hooks
+from . import hooks
 from .record import OUTPUT, Record
 
 _tasks = count(1)
@@ -161,7 +161,7 @@ def _wanted(record: Record, about: Any, reached: set[Any]) -> list[bool] | None:
     return None if all(wanted) else wanted
 
 
-def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any = None) -> Any:
+def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: Any, wanted: Any = None) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
         return hooks.around_nothing(record, about)
@@ -170,7 +170,7 @@ def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watch
     else:
         outgoing = hooks.bare(record, about, grad, keep, lifted, wanted)
     if watched:
-        anomaly.check(record, outgoing)
+        watched.check(record, outgoing)
     return outgoing
 
 

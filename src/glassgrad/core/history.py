@@ -94,6 +94,8 @@ def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
 
 def sizes_to_fit(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
     """The sizes that gradients must be fitted to; None where all are the result's."""
+    if type(result) is not np.ndarray:  # one number: of numbers, or of a loss that sums up, whose rule spreads it
+        return None
     shape, sizes = result.shape, []
     fits = True
     for position in range(len(arrays)) if row.listed else plan.edges:

@@ -12,9 +12,9 @@ from ..ground import errors, modes
 from . import hooks
 from .record import OUTPUT, Bundle, Kind, Record, about, freed, output_number
 
-#: A saved value as users read it, and packing one with their hooks: handed in by ``saved.py``.
+#: A saved value as users read it: handed in by ``saved.py``; and before it is read: from ``tensor/packed.py``.
 read_saved: Callable[..., Any] = NotImplemented
-pack_saved: Callable[..., None] = NotImplemented
+raw_saved: Callable[..., Any] = NotImplemented
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
 
@@ -101,63 +101,16 @@ class Node:
             how = self._record.kind.saved.get(name[7:])
             if how is not None:
                 return saved_value(self._record, *how)
-        if name.startswith("_raw_saved_") and self._record.kind.saved.get(name[11:], ("", 0))[0] in (
-            "tensor",
-            "result",
-        ):
-            return SavedTensor._of(self._record, *self._record.kind.saved[name[11:]])
+        if name.startswith("_raw_saved_"):
+            how, slot = self._record.kind.saved.get(name[11:], ("", 0))
+            if how in ("tensor", "result"):
+                return raw_saved(self._record, how, slot)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
         saved = self._record.kind.saved
         raw = [f"_raw_saved_{name}" for name, (how, _) in saved.items() if how in ("tensor", "result")]
         return [*super().__dir__(), *(f"_saved_{name}" for name in saved), *raw]
-
-
-class SavedTensor:
-    """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
-
-    _record: Record
-    _how: str
-    _slot: int
-
-    def __init__(self, *args: Any) -> None:
-        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
-
-    @classmethod
-    def _of(cls, record: Record, how: str, slot: int) -> SavedTensor:
-        saved = object.__new__(cls)
-        saved._record, saved._how, saved._slot = record, how, slot
-        return saved
-
-    def _content(self) -> Any:
-        if self._record.run is freed:
-            raise RuntimeError(errors.FREED)
-        return self._record.saved[2 * self._slot]
-
-    @property
-    def unpack_hook(self) -> Any:
-        """The hook that will unpack it; None where none packed it."""
-        return getattr(self._content(), "unpack", None)
-
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
-        if self.unpack_hook is not None:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is allowed at a time."
-            )
-        pack_saved(self._record, self._how, self._slot, (pack_hook, unpack_hook))
-
-    @property
-    def data(self) -> Any:
-        """What is held: a packed object, or the tensor."""
-        content = self._content()
-        return getattr(
-            content,
-            "payload",
-            content if hasattr(content, "requires_grad") else saved_value(self._record, self._how, self._slot),
-        )
 
 
 def saved_value(record: Record, how: str, slot: Any) -> Any:

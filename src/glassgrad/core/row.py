@@ -179,7 +179,7 @@ class Row:
         self.out = None if self.view else columns.get("out", "")
         self.castable, self.disjoint = not self.out, frozenset(columns.get("disjoint", ()))
         self.truth, self.aligned = columns.get("truth", False), columns.get("aligned", False)
-        self.copied = False  # but what is composed of rows may be: see write.Composed
+        self.copied = False  # but what is composed of rows may be: see ``tensor/out.py``
         self.ruleless = columns.get("ruleless", False)
         self.outputs = columns.get("outputs", ())
         named = columns.get("differentiable", self.outputs)

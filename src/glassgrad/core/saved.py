@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from ..ground import modes
-from . import node, plan
-from .overwritten import edge_at, stale
-from .packed import Packed
+from . import node
 from .record import Record, output_of
 from .tensor import Tensor, edge_of, wrap
+
+#: ``stale(record, slot)`` raises PyTorch's error for a saved tensor that was changed in place: tensor/overwritten.py.
+stale: Callable[[Record, int], NoReturn] = NotImplemented
+
+
+class Packed:
+    """A saved value in another form, that of the user's ``saved_tensors_hooks`` perhaps (``tensor/packed.py``).
+
+    ``edge`` is its history, where it is no result of the record that keeps it.
+    """
+
+    __slots__ = ("edge", "is_result")
+
+    edge: Any
+    is_result: bool
+
+    def open(self, edge: Any) -> Tensor:
+        """The tensor, with ``edge`` as its history."""
+        raise NotImplementedError
 
 
 def version_of(tensor: Tensor) -> int:
@@ -20,7 +38,8 @@ def version_of(tensor: Tensor) -> int:
 def keep(tensor: Any) -> tuple[Any, int]:
     """An input (a Tensor, or None) as a record saves it: the value, and the version it has."""
     if modes.watch and modes.local.saved_hooks and isinstance(tensor, Tensor):
-        return Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]), 0
+        pack = modes.local.saved_hooks[-1]
+        return pack(tensor, edge_of(tensor), False), 0
     counter = None if tensor is None else tensor._counter
     return tensor, 0 if counter is None else counter.version
 
@@ -31,7 +50,8 @@ def keep_result(record: Record, out: Tensor, beside: bool) -> tuple[Any, int]:
     ``beside`` says that it carries no gradients but stands beside an output that does.
     """
     if modes.watch and modes.local.saved_hooks:
-        return Packed(out, None, True, modes.local.saved_hooks[-1]), 0
+        pack = modes.local.saved_hooks[-1]
+        return pack(out, None, True), 0
     if not beside:
         record.counter = out._counter
     return out._array, 0 if out._counter is None else out._counter.version
@@ -77,21 +97,7 @@ def shown(record: Record, source: str, slot: int) -> Any:
     return read(record, source, slot)
 
 
-def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
-    """Pack what was saved at ``slot`` with the user's hooks, after the fact."""
-    tensor = read(record, source, slot)
-    if tensor is not None:
-        entries = list(record.saved)
-        entries[2 * slot] = Packed(tensor, edge_of(tensor), source == "result", pair)
-        record.saved = tuple(entries)
-        about = getattr(record, "_about", None)  # what is printed for speed knows nothing of packed values
-        if about is not None and about.inner is not None:  # hooks stand before it
-            about.inner = plan.gradients
-        else:
-            record.run = plan.gradients
-
-
-node.read_saved, node.pack_saved = shown, pack
+node.read_saved = shown
 
 
 def _output_at(record: Record, slot: int) -> int:
@@ -114,6 +120,13 @@ def _result_edge(record: Record, slot: int) -> Any:
     if record.kind.outputs == 1:
         return record
     return output_of(record, _output_at(record, slot), len(record.kind.row.outputs))
+
+
+def edge_at(record: Record, slot: int) -> Any:
+    """The edge of the input saved at ``slot``."""
+    row_plan = record.kind.row.plan
+    position = next(position for at, position, _ in row_plan.inputs if at == slot)
+    return record.edges[row_plan.edges.index(position)]
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:

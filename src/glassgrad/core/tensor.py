@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import dtypes, errors, modes
+from ..ground import dtypes, errors
 from ..ground.device import device
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
@@ -135,6 +135,7 @@ class Tensor:
     _grad: Any = None
     _about: Any = None
     _inference = False
+    _lifted = False  # whether it stands for another while a function is transformed (``tensor/lifted.py``)
     _printed_as = "tensor"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -293,7 +294,7 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not carries_gradients(value._array.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
-        if modes.transforming and hasattr(value, "level"):
+        if value._lifted:
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
         self._array = value._array

@@ -23,8 +23,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ..core import call, lifted, write
-from ..core.lifted import Lifted, derives
+from ..core import call, write
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, new
 from ..families.shape.batches import alike, all_alike, behind, fold, unfold
@@ -34,6 +33,8 @@ from ..ground.generator import default_generator
 from ..ground.hidden import Hidden
 from ..ground.runtime import warn_once
 from ..ops.pytree import tree_flatten, tree_leaves, tree_unflatten
+from ..tensor import lifted
+from ..tensor.lifted import Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import engine, hooks
-from ..core.lifted import Lifted
 from ..core.record import OUTPUT, Bundle, Record
 from ..core.tensor import edge_of
 from ..ground import modes
+from ..tensor.lifted import Lifted
 from .per_sample import MOVES, POINTWISE
 
 #: Rows that join tensors, move their elements or add them up: each goes to one place of the result, or to none.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import call, tensor
+from ..core import call, node, saved, tensor, write
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import importing, paths
@@ -141,6 +141,9 @@ def _complete(owner: type, name: str) -> None:
 hand_in(tensor, "construct", "storage.typed")
 hand_in(call, "strangers", "override", __package__)
 hand_in(call, "shapes_only", "override", __package__)
+hand_in(write, "strangers", "override", __package__)
+for _holder, _door, _file in (call, "into", "out"), (saved, "stale", "overwritten"), (node, "raw_saved", "packed"):
+    hand_in(_holder, _door, _file, f"{__package__.rpartition('.')[0]}.tensor")
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
 registers.hand_in, registers.complete = hand_in, _complete
 _FLOORS = ("ground", "kernels", "tensor", "ops")

@@ -16,12 +16,12 @@ from typing import Any
 
 from ..core import call
 from ..core import tensor as tensors
-from ..core.lifted import Lifted
 from ..core.row import Row
 from ..core.tensor import Tensor, alias, new, wrap
 from ..ground import dtypes, listening
 from ..ground.meta import blank
 from ..ground.names import OURS, home_of, is_own, is_own_frame, torch_name
+from ..tensor.lifted import Lifted
 from ..tensor.parameter import Parameter
 
 
@@ -229,7 +229,6 @@ def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> An
         return call.NOT_TAKEN
 
 
-call.overridden, call.heed = row_overridden, heed
 listening.silent = call.ORDINARY
 listening.is_answered, listening.overridden, listening.ask_first = _is_answered, _overridden, _ask_first
 listening.with_numbers = _with_numbers

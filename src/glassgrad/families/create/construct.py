@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core import lifted
 from ...core.tensor import LEAF, Tensor, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, errors, modes
@@ -16,6 +15,7 @@ from ...ground.exposed import expose
 from ...ground.meta import blank
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor import lifted
 
 _FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
 _LEAST, _MOST = -(2**63), 2**63 - 1

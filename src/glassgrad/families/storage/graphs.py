@@ -18,20 +18,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import hooks, packed, plan, views
-from ...core.lifted import Lifted
+from ...core import hooks, plan, views
 from ...core.record import About, Fitting, Kind, Record, VersionCounter, freed, tick
 from ...core.row import TABLE
+from ...core.saved import Packed
 from ...core.tensor import Tensor, View, share, wrap
 from ...ground import dtypes
 from ...ground.meta import blank
 from ...ground.names import is_torch
 from ...ground.window import owner_of
 from ...ops.declare import composite
+from ...tensor.lifted import Lifted
+from ...tensor.packed import Bare
 from .interchange import OWN, copy_leaf, place_in_memory, reduce_leaf, saving, warn_of_each, warn_of_hooks
 
 #: The classes whose objects make up a graph, beside tensors.
-PARTS = (Record, View, VersionCounter, Fitting, About, packed.Packed, packed.Bare, views.Home)
+PARTS = (Record, View, VersionCounter, Fitting, About, Packed, Bare, views.Home)
 _ATOMS = frozenset({type(None), bool, int, float, complex, str, type})
 #: What of ours in a tensor's dictionary a copy keeps.
 _KEPT = frozenset({"_inference", "_conjugate"})

@@ -6,18 +6,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core import saved
+from ..core.node import pair_of
+from ..core.record import Record
+from ..core.saved import edge_at
+from ..core.tensor import LEAF, Tensor, edge_of
 from ..ground import dtypes, errors, modes
-from . import anomaly
-from .node import pair_of
-from .record import Record
-from .tensor import LEAF, Tensor, edge_of
-
-
-def edge_at(record: Record, slot: int) -> Any:
-    """The edge of the input saved at ``slot``."""
-    row_plan = record.kind.row.plan
-    position = next(position for at, position, _ in row_plan.inputs if at == slot)
-    return record.edges[row_plan.edges.index(position)]
 
 
 def stale(record: Record, slot: int) -> NoReturn:
@@ -41,7 +35,7 @@ def stale(record: Record, slot: int) -> NoReturn:
     else:
         edge, data, now = record, value, record.counter.version
     if modes.local.anomaly:
-        anomaly.explain(record)
+        modes.local.anomaly.explain(record)
     raise RuntimeError(stale_error(data, edge, now, max(then, 0)))
 
 
@@ -68,3 +62,6 @@ def type_name(data: Any) -> str:
     if name == "BFloat16" or name.startswith("Complex"):
         return f"CPU{name}Type"
     return f"torch.{name}Tensor"
+
+
+saved.stale = stale
