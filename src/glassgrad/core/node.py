@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..ground import errors, modes
-from . import hooks
+from ..ground.handle import RemovableHandle
+from . import engine, leaf
 from .record import OUTPUT, Bundle, Kind, Record, about, freed, output_number
 
 #: A saved value as users read it: handed in by ``saved.py``; and before it is read: from ``tensor/packed.py``.
@@ -57,17 +58,13 @@ class Node:
     def _sequence_nr(self) -> int:
         return int(self._record.sequence)
 
-    def register_hook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; what it returns replaces ``grad_inputs``."""
-        extras = about(self._record)
-        hooks.install(self._record)
-        return hooks.register(extras.post_hooks, fn)
+        return about(self._record).add_to_node(self._record, "post_hooks", fn)  # type: ignore[no-any-return]
 
-    def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_outputs)`` before the node runs; what it returns replaces ``grad_outputs``."""
-        extras = about(self._record)
-        hooks.install(self._record)
-        return hooks.register(extras.pre_hooks, fn)
+        return about(self._record).add_to_node(self._record, "pre_hooks", fn)  # type: ignore[no-any-return]
 
     def __call__(self, *grads: Any) -> Any:
         """The gradients of the node's inputs, given those of its outputs; the saved values stay."""
@@ -84,11 +81,9 @@ class Node:
         incoming = [grad if lifted or grad is None else grad._array for grad in grads]
         grad = Bundle(incoming) if record.kind.outputs != 1 else incoming[0]
         extras = getattr(record, "_about", None)
-        if extras is not None and lifted:
-            outgoing = hooks.around(record, extras, grad, True, True)
-        else:
-            outgoing = hooks.bare(record, extras, grad, True, lifted)
-        tensors = tuple(g if lifted or g is None else hooks.wrap(g) for g in outgoing)
+        run = extras.around if extras is not None and lifted else engine.bare
+        outgoing = run(record, grad, True, lifted)
+        tensors = tuple(g if lifted or g is None else leaf.wrap(g) for g in outgoing)
         return tensors[0] if len(tensors) == 1 else tensors
 
     def __repr__(self) -> str:
@@ -146,20 +141,15 @@ class AccumulateGrad(Node):
     def _sequence_nr(self) -> int:
         return 2**64 - 1
 
-    def _hooked(self, which: str, fn: Callable[..., Any]) -> hooks.RemovableHandle:
-        return hooks.register_on_leaf(self.variable, getattr(about(self.variable), which), fn)
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        return about(self.variable).add_to_leaf(self.variable, "post_hooks", fn)  # type: ignore[no-any-return]
 
-    def register_hook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
-        return self._hooked("post_hooks", fn)
-
-    def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
-        return self._hooked("pre_hooks", fn)
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        return about(self.variable).add_to_leaf(self.variable, "pre_hooks", fn)  # type: ignore[no-any-return]
 
     def __call__(self, *grads: Any) -> tuple[()]:
-        if modes.grad_enabled():
-            hooks.into_leaf(self.variable, grads[0], True)
-        else:
-            hooks.into_leaf(self.variable, grads[0]._array, False)
+        lifted = modes.grad_enabled()
+        leaf.into_leaf(self.variable, grads[0] if lifted else grads[0]._array, lifted)
         return ()
 
     def __dir__(self) -> list[str]:

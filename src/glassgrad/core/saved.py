@@ -40,8 +40,7 @@ def keep(tensor: Any) -> tuple[Any, int]:
     if modes.watch and modes.local.saved_hooks and isinstance(tensor, Tensor):
         pack = modes.local.saved_hooks[-1]
         return pack(tensor, edge_of(tensor), False), 0
-    counter = None if tensor is None else tensor._counter
-    return tensor, 0 if counter is None else counter.version
+    return tensor, 0 if tensor is None else version_of(tensor)
 
 
 def keep_result(record: Record, out: Tensor, beside: bool) -> tuple[Any, int]:
@@ -54,7 +53,7 @@ def keep_result(record: Record, out: Tensor, beside: bool) -> tuple[Any, int]:
         return pack(out, None, True), 0
     if not beside:
         record.counter = out._counter
-    return out._array, 0 if out._counter is None else out._counter.version
+    return out._array, version_of(out)
 
 
 def read(record: Record, source: str, slot: int) -> Tensor | None:
@@ -67,8 +66,7 @@ def read(record: Record, source: str, slot: int) -> Tensor | None:
     if source == "tensor":
         if not isinstance(value, Tensor):
             return _again(record, slot, value)
-        counter = value._counter
-        if counter is not None and counter.version != version:
+        if version_of(value) != version:
             stale(record, slot)
         return value
     out = wrap(value)
@@ -85,7 +83,7 @@ def read_list(record: Record, slot: int) -> list[Tensor]:
     """The list of tensors saved at ``slot``; raises if one was changed in place since."""
     tensors, versions = record.saved[2 * slot], record.saved[2 * slot + 1]
     for tensor, version in zip(tensors, versions, strict=True):
-        if tensor._counter is not None and tensor._counter.version != version:
+        if version_of(tensor) != version:
             stale(record, slot)
     return list(tensors)
 
@@ -112,9 +110,9 @@ def _is_beside(record: Record, slot: int) -> bool:
 
 def _result_edge(record: Record, slot: int) -> Any:
     """The history of a saved result: the record itself, its output, or where a write through a view left it."""
-    extras = getattr(record, "_about", None)
-    if extras is not None and extras.home is not None:
-        return extras.home()
+    home = getattr(record, "_home", None)
+    if home is not None:
+        return home()
     if _is_beside(record, slot):
         return None
     if record.kind.outputs == 1:

@@ -16,7 +16,7 @@ from ..ground import errors, modes
 from ..ground.window import Window, laid_out, look, window_of
 from . import history, tensor
 from .node import Node, node_of
-from .record import Kind, Record, about, freed, output_number, output_of
+from .record import Kind, Record, freed, output_number, output_of
 from .row import TABLE, Row
 from .tensor import Tensor, View, edge_of, new, share
 
@@ -159,7 +159,7 @@ def rebase(view: Tensor, inner: Record) -> None:
     base._edge = record
     if base._counter is not None:
         record.counter = base._counter
-    about(inner).home = Home(record)
+    inner._home = Home(record)
 
 
 def _copy_slices(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:

@@ -139,7 +139,7 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
         extras = getattr(old, "_about", None)
         target._edge = record
         note()
-        if extras is not None and extras.retain is not None and extras.retain() is target:
+        if extras is not None and extras.is_retained_for(target):
             extras.retain = None
             target.retain_grad()
 

@@ -126,10 +126,10 @@ def ready(row: Row) -> None:
         if row.ufunc is not None:
             NAMES[f"{row.name}_run_large"] = _run_large(row)
     function = functions[row.name]
-    row.unheard = _renamed(function, _UNHEARD)
+    caller.unheard = _renamed(function, _UNHEARD)
     _install(caller, function)
     if row.operator is not None:
-        row.operate_unheard = _renamed(function, _OPERATE_UNHEARD)
+        row.operate.unheard = _renamed(function, _OPERATE_UNHEARD)  # type: ignore[attr-defined]
         _install(row.operate, _renamed(function, _OPERATE))
 
 

@@ -14,7 +14,8 @@ _MODULES = {
 }  # fmt: skip
 _PART_OF = {"swap_tensors": "swap"}
 _HOME = __name__.partition(".")[0]
-_show(f"{__name__}.hooks", f"{_HOME}.core.hooks", "RemovableHandle unserializable_hook")
+_show(f"{__name__}.hooks", f"{_HOME}.ground.handle", "RemovableHandle")
+_show(f"{__name__}.hooks", f"{_HOME}.tensor.hooks", "unserializable_hook")
 _show(f"{__name__}.hooks", f"{_HOME}.families.storage.interchange", "warn_if_has_hooks=warn_of_hooks")
 
 

@@ -15,7 +15,6 @@ from ...ground.exposed import expose
 from ...ground.meta import blank
 from ...ground.runtime import warn
 from ...ops.declare import composite
-from ...tensor import lifted
 
 _FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -50,7 +49,11 @@ def fresh(array: Any) -> Tensor:
     out = wrap(array)
     if modes.watch and modes.local.inference:
         out._inference = True
-    return lifted.born(out) if modes.transforming else out
+    if modes.transforming:
+        from ...tensor import lifted  # there is a transform that knows it
+
+        return lifted.born(out)  # type: ignore[no-any-return]
+    return out
 
 
 def mark(leaf: Tensor) -> None:
