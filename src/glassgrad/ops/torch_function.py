@@ -16,13 +16,13 @@ from typing import Any
 
 from ..core import call
 from ..core import tensor as tensors
-from ..core.lifted import Lifted
 from ..core.row import Row
 from ..core.tensor import Tensor, alias, new, wrap
 from ..ground import dtypes, listening
 from ..ground.meta import blank
 from ..ground.names import OURS, home_of, is_own, is_own_frame, torch_name
 from ..tensor.parameter import Parameter
+from .in_python import handed
 
 
 class _Switch(threading.local):
@@ -91,7 +91,9 @@ def _is_custom(value: Any) -> bool:
 
 
 def _say_of(kind: type) -> Any:
-    """The function behind a type's ``__torch_function__``."""
+    """The function behind a type's ``__torch_function__``; a tensor at a level of a transform has no say."""
+    if getattr(kind, "_lifted", False):
+        return _disabled_torch_function_impl
     say = getattr(kind, "__torch_function__", None)
     return getattr(say, "__func__", say)
 
@@ -132,6 +134,7 @@ def ask(
 ) -> Any:
     """What the first of those that were ``overloaded`` answers; TypeError, in these words, where none knows."""
     types = tuple(map(type, asked))
+    function, args, kwargs = handed(function, args, kwargs)
     for value in asked:
         answer = value.__torch_function__(function, types, args, *([] if kwargs is None else [kwargs]))
         if answer is not NotImplemented:
@@ -229,8 +232,6 @@ def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> An
         return call.NOT_TAKEN
 
 
-call.overridden, call.heed = row_overridden, heed
-listening.silent = call.ORDINARY
 listening.is_answered, listening.overridden, listening.ask_first = _is_answered, _overridden, _ask_first
 listening.with_numbers = _with_numbers
 
@@ -294,4 +295,3 @@ Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ig
 Tensor.__torch_function__ = classmethod(_keep_type)  # type: ignore[attr-defined]
 Tensor.__init_subclass__ = classmethod(_prepare)  # type: ignore[assignment]
 Parameter.__torch_function__ = classmethod(_disabled_torch_function_impl)  # type: ignore[attr-defined]
-Lifted.__torch_function__ = classmethod(_disabled_torch_function_impl)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted, write
+from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -19,6 +19,7 @@ from ...ground.listening import asking
 from ...ground.meta import blank
 from ...ground.window import look
 from ...ops.declare import composite
+from ...tensor import lifted
 from ..arithmetic.functions import need_tensor
 from ..sparse.kernels import Carrier
 from .construct import array_of, fresh, mark, numpy_of, tensor_of, warn_of_copy
@@ -159,6 +160,8 @@ def create(
     """A new tensor of ``make(sizes, kind)``, or ``out`` filled with it in its own dtype."""
     if out is not None:
         check_out(function, out, dtype)
+        if function not in ("empty", "zeros", "ones", "full", "eye", "randperm"):  # PyTorch asks no more of these
+            write.check_overlap(out)
         return fill_out(out, allocate(make, sizes, out._array.dtype, function))
     if on_meta(device, function):
         result = fresh(allocate(blank, sizes, kind, function))

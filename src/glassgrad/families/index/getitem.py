@@ -376,7 +376,7 @@ def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
         return values
     if own.dtype == kind:
-        return wrap(own.copy()) if values._edge is None and np.may_share_memory(own, target._array) else values
+        return write.apart(target, values)
     dtypes.check_number(values._array.item(), kind)
     return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
 
@@ -392,6 +392,7 @@ def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor
     array = target._array
     if write.is_doubled(array):
         warn(expanded_warning(function))
+        values = write.apart(target, values)
         for axis, step in enumerate(array.strides):
             if not step:
                 target = slice(target, axis, 0, 1)

@@ -1,0 +1,55 @@
+"""Anomaly detection: where a record was made, and which one first gives NaN."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.record import Record, about
+from ..ground import modes
+from ..ground.names import is_own_frame
+
+
+def mark(record: Record) -> None:
+    """Keep the traceback of the forward call in the record's metadata."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and is_own_frame(frame):
+        frame = frame.f_back
+    about(record).metadata["traceback_"] = traceback.format_stack(frame)
+
+
+def explain(record: Record) -> None:
+    """Warn with the traceback of the forward call that made ``record``."""
+    metadata = about(record).metadata
+    name = record.kind.name
+    if "traceback_" in metadata:
+        warnings.warn(
+            f"Error detected in {name}. Traceback of forward call that caused the error:\n"
+            + "".join(metadata["traceback_"]),
+            UserWarning,
+            stacklevel=2,
+        )
+    else:
+        warnings.warn(
+            f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward "
+            "pass for more information.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def check(record: Record, outgoing: Sequence[Any]) -> None:
+    """Raise PyTorch's error when a gradient that ``record`` gives holds NaN."""
+    if not modes.local.anomaly_check_nan:
+        return
+    for index, grad in enumerate(outgoing):
+        if grad is None or not hasattr(grad, "dtype"):
+            continue
+        if np.isnan(getattr(grad, "_array", grad)).any():
+            explain(record)
+            raise RuntimeError(f"Function '{record.kind.name}' returned nan values in its {index}th output.")

@@ -1,0 +1,141 @@
+"""Tensors that stand for others while a function is transformed: what operations know of ``grad``, ``jvp``, ``vmap``.
+
+A transform is a *level*.  At it, a tensor stands for a ``value``, a tensor of a lower level (in the end a plain one),
+and carries what the transform is about: a place in the level's own graph, a tangent, or a batch dimension.  What a call
+of a row means for such a tensor is its level's affair: ``func/`` hands it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core import saved
+from ..core.tensor import Tensor
+from ..ground import modes
+
+if TYPE_CHECKING:
+    from ..core.row import Row
+
+
+class Lifted(Tensor):
+    """A tensor at a level of a transform, which stands for ``value``."""
+
+    __slots__ = ("value", "level")
+
+    value: Any
+    level: Any
+    _lifted = True
+
+    @property  # type: ignore[override]
+    def _array(self) -> Any:
+        return self.value._array
+
+    @_array.setter
+    def _array(self, array: Any) -> None:
+        self.value._array = array
+
+    @property  # type: ignore[override]
+    def _counter(self) -> Any:
+        return self.value._counter
+
+    @_counter.setter
+    def _counter(self, counter: Any) -> None:
+        self.value._counter = counter
+
+    def is_tracked(self) -> bool:
+        """Whether gradients are recorded of what is computed from this tensor."""
+        return self.value.requires_grad  # type: ignore[no-any-return]
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.is_tracked()
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.level.require(self, value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Refused at a level of a transform, as in PyTorch."""
+        self.level.require(self, requires_grad)
+        return self
+
+    def retain_grad(self) -> None:
+        """Refused at a level of a transform, as in PyTorch."""
+        raise RuntimeError(
+            "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch "
+            "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+            "jacfwd, hessian) or call retain_grad() outside of a function being transformed instead."
+        )
+
+    def __copy__(self) -> Any:
+        return self.level.memory(self).__copy__()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.level.memory(self).__deepcopy__(memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.level.memory(self).__reduce_ex__(protocol)
+
+    def become(self, other: Lifted) -> None:
+        """Be what another tensor of the same level is."""
+        for kind in type(self).__mro__[: type(self).__mro__.index(Lifted) + 1]:
+            for name in kind.__slots__:  # type: ignore[attr-defined]
+                setattr(self, name, getattr(other, name))
+
+
+class Kept(saved.Packed):
+    """A result as its own record at a level keeps it: what it stands for; its place is the record, by ``edge``."""
+
+    __slots__ = ("level", "value", "version")
+
+    def __init__(self, tensor: Lifted, edge: Any = None) -> None:
+        self.level, self.value, self.is_result, self.edge = tensor.level, tensor.value, True, edge
+        self.version = saved.version_of(tensor)
+
+    def open(self, edge: Any) -> Any:
+        now = saved.version_of(self.value)
+        if now != self.version:
+            from .overwritten import stale_error  # a module that only errors need
+
+            raise RuntimeError(stale_error(self.value._array, edge, now, self.version))
+        return self.level.track(self.value, edge)
+
+
+#: What a call of a row means where an input is lifted, and a write into its first input.
+call: Callable[[Row, Sequence[Any], Sequence[Any], Any], Any] = NotImplemented
+write: Callable[[Row, Any, Sequence[Any], Sequence[Any]], Any] = NotImplemented
+#: A tensor on the memory of a lifted one that takes no part in any derivative.
+strip: Callable[[Any], Any] = NotImplemented
+#: ``beside(tensor, others)``: a tensor at the highest level among others.
+beside: Callable[[Any, Sequence[Any]], Any] = NotImplemented
+#: ``check_captured(name, tensor)``: RuntimeError where a function being differentiated would write what it captured.
+check_captured: Callable[[str, Any], None] = NotImplemented
+#: ``drawn(draw, sizes)``: what ``draw`` makes of sizes, once, or for each example of ``vmap``.
+drawn: Callable[[Callable[[tuple[int, ...]], Any], tuple[int, ...]], Any] = NotImplemented
+#: ``chances(tensor, written=False)``: a tensor of which draws are made, or over which they are written.
+chances: Callable[..., Any] = NotImplemented
+#: A new tensor as the function sees it that is being transformed.
+born: Callable[[Any], Any] = NotImplemented
+#: ``born_like(tensor, source)``: a new tensor at the levels of a lifted one, which can be written into there.
+born_like: Callable[[Any, Any], Any] = NotImplemented
+
+
+def is_lifted(values: Sequence[Any]) -> bool:
+    """Whether a tensor among ``values`` stands for another at a level."""
+    return any([isinstance(value, Lifted) for value in values])
+
+
+def all_values(tensor: Any) -> Any:
+    """The array of what a tensor stands for in the end: of all examples, where it is a batch."""
+    while isinstance(tensor, Lifted):
+        tensor = tensor.value
+    return tensor._array
+
+
+def derives(*tensors: Any) -> bool:
+    """Whether a derivative may be wanted of what is computed from ``tensors``, so that it must be computed by rows."""
+    for tensor in tensors:
+        if isinstance(tensor, Lifted) or (isinstance(tensor, Tensor) and tensor.requires_grad and modes.grad_enabled()):
+            return True
+    return False
