@@ -111,7 +111,9 @@ def test_the_second_run_leaves_no_traces(script, tmp_path):
 @pytest.mark.parametrize("options", [["--glassgrad"], pytest.param([], marks=pytest.mark.torch)], ids=str)
 def test_a_forward_pass_that_stopped_has_a_page_of_what_was_built(script, tmp_path, options):
     """The tensor that did not fit has no name in the script: the layer's own frame holds it."""
-    source = "import torch\nfirst, last = torch.nn.Linear(4, 8), torch.nn.Linear(3, 2)\nlast(first(torch.ones(5, 4)).exp())\n"
+    source = (
+        "from torch import nn, ones\nfirst, last = nn.Linear(4, 8), nn.Linear(3, 2)\nlast(first(ones(5, 4)).exp())\n"
+    )
     code, _, err = call(tmp_path, "why", *options, script(source))
     assert code == 1 and "its input [5, 8] float32" in err
     page = err.strip().splitlines()[-1].partition("page: ")[2]
