@@ -178,13 +178,16 @@ def left_behind(tmp_path):
 
 
 SPAWNED = """
-import os, signal, sys
+import os, signal, sys, time
 import torch, torch.distributed as dist, torch.multiprocessing as mp
 
 def main(rank, address, fault):
     dist.init_process_group("gloo", init_method=address, rank=rank, world_size=3)
     x = torch.ones(100_000)
     dist.all_reduce(x)
+    os.write(1, f"pid {os.getpid()}\\n".encode())
+    if fault == "sleeps":
+        time.sleep(60)
     if rank == 1 and fault == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     if rank == 1 and fault == "raises":
@@ -201,12 +204,35 @@ if __name__ == "__main__":
     ("fault", "words"), [("raises", "Process 1 (?s:.*)ValueError: no data"), ("killed", "process 1 .*SIGKILL")]
 )
 def test_of_spawned_processes_the_first_to_fail_is_named_and_nothing_is_left(tmp_path, left_behind, fault, words):
-    script = tmp_path / "spawned.py"
+    job = _spawned(tmp_path, fault, left_behind.environment)
+    _, complaint = job.communicate(timeout=60)
+    assert job.returncode == 1 and re.search(words, complaint), complaint
+    assert not left_behind()
+
+
+def _spawned(folder, fault, environment):
+    script = folder / "spawned.py"
     script.write_text(SPAWNED)
     line = [sys.executable, "-m", "glassgrad", "run", script, f"tcp://127.0.0.1:{free_port()}", fault]
-    done = subprocess.run(line, env=left_behind.environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and re.search(words, done.stderr), done.stderr
-    assert not left_behind()
+    return subprocess.Popen(line, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_what_ends_a_process_ends_those_that_it_spawned(tmp_path, sign):
+    job = _spawned(tmp_path, "sleeps", HERE)
+    pids = _pids(job)
+    job.send_signal(sign)
+    job.communicate(timeout=20)
+    assert job.returncode == -sign and _gone(pids)
+
+
+def _pids(job):
+    printed = ""
+    while len(pids := re.findall(r"pid (\d+)", printed)) < 3:
+        line = job.stdout.readline()
+        assert line, "it ended"
+        printed += line
+    return pids
 
 
 # -- jobs of the launcher -------------------------------------------------------------------------------------------
@@ -269,9 +295,7 @@ def test_a_fault_ends_the_job_and_is_named_and_leaves_nothing(fault, left_behind
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_what_ends_the_launcher_ends_all_ranks(sign):
     job = _launch("-n", "3", FAULTS, "sleeps")
-    printed = ""
-    while len(pids := re.findall(r"pid (\d+)", printed)) < 3:
-        printed += job.stdout.readline()
+    pids = _pids(job)
     job.send_signal(sign)
     job.communicate(timeout=20)
     assert job.returncode in (130, -signal.SIGTERM, 143, -signal.SIGKILL)

@@ -253,6 +253,7 @@ m.index_select(0, w + 5)|torch.ones(0).index_select(0, w)|v.index_copy(0, w, m.d
 m.scatter(0, w, m.double())|m.scatter_add(0, w, m.double())|m.scatter(0, w, 1j)|m.scatter(0, w.view(1, 2), 1j)
 torch.lerp(v, v, 1j)|torch.lerp(v, v, 1e300)|v.half().lerp_(v.half(), 1j)|torch.lerp(v, v * 2, 2 + 0j)|w.lerp(w, 0.5)
 torch.lerp(w, w, v[0] / 2)|torch.lerp(w[0], w[0], v[0].double())|w.lerp_(w, v[0] / 2)|torch.lerp(v, v, v[0] * 1j)
+(v > 0).clamp_min(True)|(v > 0).clamp_max_(True)|(v > 0).clamp(True)|(v > 0).clamp(True, True)|(v > 0).clamp_min(1)
 torch.nn.functional.binary_cross_entropy_with_logits(v > 0, v)|torch.nonzero_static(w, size=4, out=torch.zeros(2, 3))
 """.replace("\n", "|").strip("|").split("|")  # fmt: skip
 
@@ -333,9 +334,10 @@ def test_one_complex_number_needs_no_order(call):
     same(f"torch.tensor([2 + 1j])[:0].{call}")
 
 
-@pytest.mark.parametrize("number", ["1.0", "float('nan')", "float('inf')"])
-def test_one_number_is_its_own_running_sum(number):
-    same(f"(lambda x: (x.logcumsumexp(0).backward(), x.grad))(torch.tensor({number}, requires_grad=True))")
+@pytest.mark.parametrize("call", ["logcumsumexp(0)", "prod()", "prod(0)", "cumprod(0)"])
+def test_one_number_is_its_own_sum_and_product(call):
+    for number in ("1.0", "float('nan')", "float('inf')", "0.0"):
+        same(f"(lambda x: (x.{call}.backward(), x.grad))(torch.tensor({number}, requires_grad=True))")
 
 
 def test_memory_shared_by_data_is_seen():

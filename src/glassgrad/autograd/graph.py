@@ -19,6 +19,7 @@ from ..core.node import Node, SavedTensor, node_of  # noqa: F401  PyTorch has it
 from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import modes
+from ..ground.listening import audible
 
 
 class saved_tensors_hooks:
@@ -187,6 +188,7 @@ def _stand_in(tensor: Tensor, edge: Any) -> Tensor:
     return out
 
 
+@audible  # a compiled call must run what is pending first
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a tensor (or several) as written, for code that wrote to its memory by other means."""
     if not isinstance(tensor, Tensor | Iterable):

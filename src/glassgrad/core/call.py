@@ -364,13 +364,17 @@ def arguments_by_name(
 
 
 def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:
-    """A call as it may be written: settings by name, and only those that are not at their defaults."""
+    """A call as it may be written: settings that have a default by name, and only those that are not at it."""
     args = tuple(tensors)
     while args and args[-1] is None and len(args) - 1 in row.plan.optional:
         args = args[:-1]
     named = {} if out is None else {"out": out}
+    by_position = len(args) == len(tensors)
     for name, value in zip(row.settings, settings, strict=True):
-        if name not in row.defaults or not _is_same(value, row.defaults[name]):
+        by_position = by_position and name not in row.defaults
+        if by_position:
+            args = (*args, value)
+        elif name not in row.defaults or not _is_same(value, row.defaults[name]):
             named[name] = value
     return args, named
 

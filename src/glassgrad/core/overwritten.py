@@ -31,12 +31,12 @@ def own_edge(record: Record, slot: int) -> Any:
 
 def counter_of(record: Record, version: Any) -> Any:
     """The version counter of a result that was saved with ``version``, which one of several outputs is itself."""
-    return version if type(version) is VersionCounter else record.counter
+    return version if isinstance(version, VersionCounter) else record.counter
 
 
 def then(version: Any) -> int:
     """The version that a result had when it was saved: a counter that was saved for it was new."""
-    return 0 if type(version) is VersionCounter else version
+    return 0 if isinstance(version, VersionCounter) else version
 
 
 def stale(record: Record, slot: int) -> NoReturn:

@@ -15,7 +15,7 @@ from ..ground.exposed import is_exposed
 from ..ground.runtime import warn
 from . import anomaly, call, history, lifted, views
 from .plan import F32, F64, I64
-from .record import Record
+from .record import Record, VersionCounter
 from .row import Row
 from .tensor import LEAF, Tensor, View, edge_of, share, wrap
 
@@ -121,9 +121,14 @@ def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:
     readers = [user for _, position, users in row.plan.inputs if position == 0 for user in users]
     if not any([edges[reader] is not None for reader in readers]):
         return target
-    copy = wrap(np.array(target._array))
     edge = edge_of(target)
-    copy._edge = None if isinstance(edge, Tensor) else edge
+    return _copied(target, None if isinstance(edge, Tensor) else edge)
+
+
+def _copied(tensor: Tensor, edge: Any) -> Tensor:
+    """A copy with a history that is another tensor's, whose writes do not concern it."""
+    copy = wrap(np.array(tensor._array))
+    copy._edge, copy._counter = edge, VersionCounter()
     return copy
 
 
@@ -132,11 +137,7 @@ def apart(target: Tensor, value: Tensor) -> Tensor:
     if type(value) not in call.ORDINARY or not np.may_share_memory(target._array, value._array):
         return value
     edge = edge_of(value)
-    if isinstance(edge, Tensor):
-        return value
-    copy = wrap(np.array(value._array)[()])
-    copy._edge = edge
-    return copy
+    return value if isinstance(edge, Tensor) else _copied(value, edge)
 
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:

@@ -93,24 +93,17 @@ def is_gloo_available() -> bool:
     return True
 
 
-def is_nccl_available() -> bool:
-    """False: there is no GPU support."""
-    return False
-
-
 def is_mpi_available() -> bool:
     """Whether mpi4py is installed."""
     return importlib.util.find_spec("mpi4py") is not None
 
 
-def is_ucc_available() -> bool:
-    """False."""
+def is_nccl_available() -> bool:
+    """False: there is no GPU support."""
     return False
 
 
-def is_xccl_available() -> bool:
-    """False."""
-    return False
+is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
@@ -153,24 +146,20 @@ def _rank_not_in_group(given: Any) -> bool:
 
 def _backends(given: str | None, device_id: Any) -> str:
     """The backend that CPU tensors get, from ``gloo``, ``cpu:gloo,cuda:nccl`` or None; errors for what is not here."""
-    if given is None:
-        if device_id is not None:
-            get_default_backend_for_device(device_id)
-        return "gloo"
-    name = given.lower()
+    if given is None and device_id is not None:
+        get_default_backend_for_device(device_id)
+    name = (given or "undefined").lower()
+    pairs: dict[str, str] = {}
+    for pair in name.split(",") if ":" in name else ():
+        place, colon, carrier = pair.partition(":")
+        if not colon:
+            raise ValueError(f"Invalid device:backend pairing: {pair} in backend {given}")
+        if place in pairs:
+            raise ValueError(f"Duplicate device type {place} in backend string: {given}")
+        pairs[place] = carrier
+    name = pairs.get("cpu", next(iter(pairs.values()), name))
     if name == "undefined":
         return "gloo"
-    if ":" in name:
-        pairs = {}
-        for pair in name.split(","):
-            place, colon, carrier = pair.partition(":")
-            if not colon or place in pairs:
-                raise ValueError(
-                    f"Invalid device:backend pairing: {pair} in backend {given}" if not colon
-                    else f"Duplicate device type {place} in backend string: {given}"
-                )
-            pairs[place] = carrier
-        name = pairs.get("cpu", next(iter(pairs.values())))
     if name in _NOT_BUILT:
         raise RuntimeError(_NOT_BUILT[name])
     if name not in ("gloo", "mpi"):
@@ -179,17 +168,10 @@ def _backends(given: str | None, device_id: Any) -> str:
 
 
 def init_process_group(
-    backend: str | None = None,
-    init_method: str | None = None,
-    timeout: timedelta | None = None,
-    world_size: int = -1,
-    rank: int = -1,
-    store: Any = None,
-    group_name: str = "",
-    pg_options: Any | None = None,
-    device_id: Any = None,
+    backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None, world_size: int = -1,
+    rank: int = -1, store: Any = None, group_name: str = "", pg_options: Any | None = None, device_id: Any = None,
     **kwargs: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Join the other processes in the default group; returns once all are there.
 
     Processes that mpiexec, srun or ``glassgrad launch`` started are joined by MPI; others meet on this machine.
@@ -374,15 +356,10 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 
 def new_group(
-    ranks: Sequence[int] | None = None,
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any | None = None,
-    use_local_synchronization: bool = False,
-    group_desc: str | None = None,
-    device_id: Any = None,
-    sort_ranks: bool = True,
-) -> Any:
+    ranks: Sequence[int] | None = None, timeout: timedelta | None = None, backend: str | None = None,
+    pg_options: Any | None = None, use_local_synchronization: bool = False, group_desc: str | None = None,
+    device_id: Any = None, sort_ranks: bool = True,
+) -> Any:  # fmt: skip
     """A group of some of the processes; all must call this, in one order. Others than members get a mark.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.new_group
@@ -419,12 +396,9 @@ def new_group(
 
 
 def new_subgroups_by_enumeration(
-    ranks_per_subgroup_list: Sequence[Sequence[int]],
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any | None = None,
-    group_desc: str | None = None,
-) -> tuple[Any, list[Any]]:
+    ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None, backend: str | None = None,
+    pg_options: Any | None = None, group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:  # fmt: skip
     """A group for each list of ranks: the one this process is in (or None), and all."""
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
@@ -443,13 +417,9 @@ def new_subgroups_by_enumeration(
 
 
 def new_subgroups(
-    group_size: int | None = None,
-    group: ProcessGroup | None = None,
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any | None = None,
-    group_desc: str | None = None,
-) -> tuple[Any, list[Any]]:
+    group_size: int | None = None, group: ProcessGroup | None = None, timeout: timedelta | None = None,
+    backend: str | None = None, pg_options: Any | None = None, group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:  # fmt: skip
     """Groups of ``group_size`` neighbours each: the one this process is in, and all."""
     if group_size is None:
         raise ValueError("Default group size only takes effect when CUDA is available: pass group_size")

@@ -216,8 +216,12 @@ def start_processes(
     together = ProcessContext(processes, files)
     if not join:
         return together
-    while not together.join():
-        pass
+    try:
+        while not together.join():
+            pass
+    except KeyboardInterrupt:  # which a terminal sends to all of them, and others to this process alone
+        together._stop(1.0)
+        raise
     return None
 
 

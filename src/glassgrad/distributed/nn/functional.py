@@ -11,8 +11,7 @@ from typing import Any
 from ...autograd.function import Function
 from ...families.create.functions import empty_like, zeros_like
 from .. import collectives
-from ..distributed_c10d import get_group_rank, get_rank, get_world_size
-from ..distributed_c10d import group as _groups
+from ..distributed_c10d import _resolve, get_group_rank, get_rank, get_world_size
 from ..reduce_op import ReduceOp
 
 __all__ = [
@@ -104,7 +103,7 @@ def gather(tensor: Any, dst: int = 0, group: Any = None) -> tuple[Any, ...]:
 
 def scatter(tensors: Any, src: int = 0, group: Any = None) -> Any:
     """Of the tensors of rank ``src``, the one of this rank."""
-    get_group_rank(_groups.WORLD if group is None else group, src)  # an error where it is no member
+    get_group_rank(_resolve(group), src)  # an error where it is no member
 
     def there(*every: Any) -> Any:
         out = zeros_like(every[0])

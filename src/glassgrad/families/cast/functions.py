@@ -22,6 +22,7 @@ from ..arithmetic.functions import is_number, need_tensor, plain
 from ..index.rows import select
 from ..pointwise import limit as sign
 from . import rows as cast
+from .conjugates import follow
 from .rows import clone as copied
 from .rows import to_copy
 
@@ -422,6 +423,8 @@ def conj(input: Tensor) -> Tensor:
         return input
     out = sign.conj(input)
     out.__dict__["_conjugate"] = not is_conj(input)  # for is_conj only: the numbers are conjugated already
+    if not modes.transforming:
+        follow(out, input)
     return out
 
 
@@ -441,13 +444,10 @@ def is_conj(input: Tensor) -> bool:
 @composite()
 @asking
 def resolve_conj(input: Tensor) -> Tensor:
-    """The same tensor, no longer said to be a conjugate."""
+    """A copy of a conjugate, which is none; other tensors themselves."""
     if not is_conj(input):
         return input
-    share(input)
-    out = alias(input)
-    out._edge = input._edge
-    return out
+    return copied(input)
 
 
 @composite()

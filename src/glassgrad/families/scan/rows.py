@@ -145,6 +145,8 @@ def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
 @op(apart=("result",), public=False, batched="dims")
 def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
     """The product ``result`` along ``dim`` without each factor in turn."""
+    if not self.ndim:
+        return np.ones_like(self)
     if np.all(self):
         return (result if dim is None or keepdim or self.ndim == 0 else np.expand_dims(result, dim)) / self
     return before.row.kernel(self, dim, False) * before.row.kernel(self, dim, True)
