@@ -67,7 +67,7 @@ def test_the_package_knows_the_outermost():
         "from glassgrad.cuda import *; device_count, amp, synchronize",
         "import glassgrad; glassgrad.backends.mkldnn.flags",
         "from glassgrad import xpu; xpu.is_available",
-        "from glassgrad.alias import install; install(); from torch.cuda import nccl; import torch.backends.mkl",
+        "from glassgrad.torch_alias import install; install(); from torch.cuda import nccl; import torch.backends.mkl",
     ],
 )
 def test_however_they_are_imported(code):

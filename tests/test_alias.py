@@ -127,7 +127,7 @@ def test_blocks_nest():
 
 
 def test_the_function_stays_the_function():
-    importlib.import_module("glassgrad.alias")
+    importlib.import_module("glassgrad.torch_alias")
     importlib.import_module("glassgrad.cli")
     with glassgrad.alias(), glassgrad.alias():
         pass

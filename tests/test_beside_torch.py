@@ -13,7 +13,7 @@ REFUSE = """
 import sys
 
 LIGHT = (
-    "alias", "cli", "environment", "explore", "watch", "why", "__main__", "ground.arrival", "ground.importing",
+    "torch_alias", "cli", "environment", "explore", "watch", "why", "__main__", "ground.arrival", "ground.importing",
     "ground.names", "ground.output",
 )  # fmt: skip
 

@@ -16,23 +16,22 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from .alias import alias as alias
-
 RELEASE = "0.1.0"
-__version__ = RELEASE  # where `import torch` means this package, alias.py makes it the PyTorch it behaves as
+__version__ = RELEASE  # where `import torch` means this package, that makes it the PyTorch it behaves as
 
 # NumPy tells of overflow and division by zero inside our kernels; PyTorch is silent about them.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(glassgrad|torch)(\.|$)")
 
 #: What needs no engine, for itself.
 _BESIDE = {
-    "alias", "cli", "environment", "explore", "ground", "ground.arrival", "ground.importing", "ground.names",
-    "ground.output", "watch",
-    "why", "__main__",
+    "cli", "environment", "explore", "ground", "ground.arrival", "ground.importing", "ground.names",
+    "ground.output", "torch_alias",
+    "watch", "why", "__main__",
 }  # fmt: skip
 #: Names of this namespace that need no engine, by their modules.
 _PARTS_BESIDE = {
-    "make_dot": "explore.dot", "load_ipython_extension": "watch.notebook", "unload_ipython_extension": "watch.notebook",
+    "alias": "torch_alias", "make_dot": "explore.dot",
+    "load_ipython_extension": "watch.notebook", "unload_ipython_extension": "watch.notebook",
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from .alias import install
+from .torch_alias import install
 
 __all__ = ["main"]
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.machinery import PathFinder
 
-from .alias import PICTURES, STANDING, THEIRS
 from .ground.names import OURS, is_internal
+from .torch_alias import PICTURES, STANDING, THEIRS
 
 
 class Refused(Exception):

@@ -62,7 +62,7 @@ def _repository(github: str) -> str:
 
 def _read(folder: str) -> Any:
     """The module that a directory's ``hubconf.py`` makes; in it ``import torch`` means this package."""
-    from .alias import alias
+    from .torch_alias import alias
 
     path = os.path.join(folder, _CONF)
     sys.path.insert(0, folder)

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import glassgrad
-from glassgrad.core import hooks
+from glassgrad.core import engine
 from tests.agreement import check
 from tests.autograd.both import both
 
@@ -300,7 +300,7 @@ def test_a_nested_part_keeps_nothing():
     """What a part within a part was called with is computed again too: nobody holds it meanwhile."""
     from glassgrad.utils.checkpoint import checkpoint
 
-    inputs, before = [], hooks.on_leaves
+    inputs, before = [], engine.on_leaves
 
     def inner(t):
         inputs.append(weakref.ref(t))
@@ -308,7 +308,7 @@ def test_a_nested_part_keeps_nothing():
 
     x = glassgrad.ones(2, requires_grad=True)
     y = checkpoint(lambda t: checkpoint(inner, t.cos(), use_reentrant=False).sin(), x, use_reentrant=False)
-    assert inputs[0]() is None and hooks.on_leaves > before
+    assert inputs[0]() is None and engine.on_leaves > before
     y.sum().backward()
     assert len(inputs) == 3
-    assert hooks.on_leaves == before  # everyday walks go the short way again
+    assert engine.on_leaves == before  # everyday walks go the short way again

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad as torch
+from glassgrad.autograd import graph
 from glassgrad.core import engine
 from glassgrad.core.record import Bundle, Record
 from glassgrad.core.tensor import edge_of
@@ -245,11 +246,11 @@ def test_current_task_and_will_execute():
     x = torch.ones(2, requires_grad=True)
     y, other = x * 2.0, x * 3.0
     seen = []
-    x.register_hook(lambda grad: seen.append(engine.current_task()))
-    y.register_hook(lambda grad: seen.append((engine.will_execute(edge_of(y)), engine.will_execute(edge_of(other)))))
-    assert engine.current_task() == -1
+    x.register_hook(lambda grad: seen.append(graph.current_task()))
+    y.register_hook(lambda grad: seen.append((graph.will_execute(edge_of(y)), graph.will_execute(edge_of(other)))))
+    assert graph.current_task() == -1
     with pytest.raises(RuntimeError):
-        engine.will_execute(edge_of(y))
+        graph.will_execute(edge_of(y))
     y.sum().backward(retain_graph=True)
     first = seen[-1]
     assert seen[0] == (True, False)

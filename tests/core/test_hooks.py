@@ -3,8 +3,8 @@
 import pytest
 
 import glassgrad as torch
-from glassgrad.core import hooks
 from glassgrad.core.tensor import edge_of
+from glassgrad.tensor import hooks
 
 
 def test_order_at_one_place():

@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
-from glassgrad.core import leaf
+from glassgrad.core import call, leaf
 from glassgrad.core.node import AccumulateGrad, Node, node_of, pair_of
 from glassgrad.core.record import OUTPUT, Kind, Record, about, freed, output_number, output_of, tick
+from glassgrad.core.row import TABLE
 
 
 def kind(**more):
     return Kind("TestBackward0", lambda record, grad, keep: (grad,) * len(record.edges), None, **more)
+
+
+def test_a_loss_that_sums_up_has_nothing_to_fit():
+    """Its rule gives gradients of its inputs' sizes, whichever path the call took."""
+    row = TABLE["smooth_l1_loss"]
+    predicted, wanted = torch.ones(2, 3, requires_grad=True), torch.zeros(2, 3)
+    for loss in (row.caller(predicted, wanted), call.call(row, (predicted, wanted), row.plan.usual)):
+        assert loss._edge.fit is None
 
 
 def test_sequence_grows():

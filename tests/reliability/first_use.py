@@ -135,7 +135,7 @@ def described():
             if hasattr(value, "__len__")
             else value is None
             for key, value in vars(row).items()
-            if key[0] != "_" and key not in ("plan", "unheard", "operate_unheard")  # which the first call adds
+            if key[0] != "_" and key != "plan"  # which the first call adds
         }
         found.setdefault(row.kernel.__module__, []).append([name, columns])
     for name, composite in dict.items(COMPOSITES):

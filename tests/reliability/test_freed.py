@@ -398,18 +398,18 @@ def test_handles_hold_no_graph():
 
 
 def test_the_count_of_hooks_on_leaves_goes_down_with_them():
-    from glassgrad.core import hooks
+    from glassgrad.core import engine
 
-    before = hooks.on_leaves
+    before = engine.on_leaves
     x = leaf()
     handle = x.register_hook(lambda grad: None)
     y = leaf()
     y.register_post_accumulate_grad_hook(lambda tensor: None)
     (y * 2).grad_fn.next_functions[0][0].register_hook(lambda into, outof: None)
-    assert hooks.on_leaves == before + 3
+    assert engine.on_leaves == before + 3
     handle.remove()
-    assert hooks.on_leaves == before + 2
+    assert engine.on_leaves == before + 2
     del x, y
-    assert hooks.on_leaves == before
+    assert engine.on_leaves == before
     handle.remove()
-    assert hooks.on_leaves == before
+    assert engine.on_leaves == before

@@ -3,8 +3,7 @@
 import pytest
 
 import glassgrad as torch
-from glassgrad.autograd import Function
-from glassgrad.core import engine
+from glassgrad.autograd import Function, graph
 
 
 class Inner(Function):
@@ -59,7 +58,7 @@ def test_functions_within_functions(depth):
     x = torch.ones(2, requires_grad=True)
     (level(depth)(x) * 1.0).sum().backward()
     assert x.grad.tolist() == [2.0**depth] * 2
-    assert engine.current_task() == -1
+    assert graph.current_task() == -1
 
 
 def test_backward_of_another_graph_in_a_hook():
@@ -87,7 +86,7 @@ def test_backward_of_the_same_graph_in_a_hook():
 
     def hook(grad):
         if not seen:
-            seen.append(engine.current_task())
+            seen.append(graph.current_task())
             with torch.enable_grad():
                 below.sum().backward(retain_graph=True)
             seen.append(x.grad.tolist())
@@ -132,7 +131,7 @@ def test_a_hook_that_raises_inside_an_inner_walk():
     y.register_hook(inner)
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
-    assert engine.current_task() == -1
+    assert graph.current_task() == -1
 
 
 def test_hooks_run_without_recording():

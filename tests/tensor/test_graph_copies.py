@@ -274,7 +274,7 @@ def test_files_and_shallow_copies_hold_data_alone():
 
 def test_where_torch_is_glassgrad_pickles_are_pytorchs():
     program = (
-        "from importlib import import_module; import_module('glassgrad.alias').install()\n"
+        "from importlib import import_module; import_module('glassgrad.torch_alias').install()\n"
         "import torch, pickle, copy\n"
         "x = torch.ones(2, requires_grad=True)\n"
         "print(pickle.loads(pickle.dumps(x * 2)).is_leaf, copy.deepcopy(x * 2).is_leaf)\n"

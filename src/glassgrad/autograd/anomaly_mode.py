@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..ground import modes
+from . import anomaly
 
 
 def _warn() -> None:
@@ -29,7 +30,7 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         self.before = (modes.local.anomaly, modes.local.anomaly_check_nan)
-        modes.set_anomaly(True, self.check_nan)
+        modes.set_anomaly(anomaly, self.check_nan)
 
     def __exit__(self, *exc: object) -> None:
         modes.local.anomaly, modes.local.anomaly_check_nan = self.before
@@ -41,7 +42,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.before = (modes.local.anomaly, modes.local.anomaly_check_nan)
-        modes.set_anomaly(mode, check_nan)
+        modes.set_anomaly(anomaly if mode else None, check_nan)
 
     def __enter__(self) -> None:
         pass
@@ -53,7 +54,7 @@ class set_detect_anomaly:
 
 def is_anomaly_enabled() -> bool:
     """Whether this thread detects anomalies."""
-    return modes.local.anomaly
+    return modes.local.anomaly is not None
 
 
 def is_anomaly_check_nan_enabled() -> bool:

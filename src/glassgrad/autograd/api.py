@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, leaf
-from ..core.lifted import is_lifted
 from ..core.node import AccumulateGrad, Node
 from ..core.record import OUTPUT, Record, output_number, output_of
 from ..core.row import TABLE
@@ -138,14 +137,14 @@ def grad(
     if is_grads_batched:
         return _batched(outputs, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
-    if modes.transforming and is_lifted((*outputs, *wanted)):
+    if _is_lifted((*outputs, *wanted)):
         from ..func.nested import grad as nested
 
         gradients = nested(outputs, wanted, seeds, keep, create_graph, allow_unused)
         if materialize_grads:
             return tuple(t * 0 if g is None else g for g, t in zip(gradients, wanted, strict=True))
         return gradients
-    lifted = create_graph or _on_meta(outputs) or (bool(modes.transforming) and is_lifted(seeds))
+    lifted = create_graph or _on_meta(outputs) or _is_lifted(seeds)
     roots = _roots(outputs, seeds, lifted)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
@@ -265,6 +264,11 @@ def _on_meta(outputs: Sequence[Any]) -> bool:
         if isinstance(output, Tensor) and output._array.dtype.metadata is not None:
             return True
     return False
+
+
+def _is_lifted(values: Sequence[Any]) -> bool:
+    """Whether a tensor among ``values`` stands for another while a function is transformed."""
+    return bool(modes.transforming) and any(getattr(value, "_lifted", False) for value in values)
 
 
 def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:

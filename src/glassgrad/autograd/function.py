@@ -15,16 +15,16 @@ import numpy as np
 
 from ..core import views
 from ..core.fit import fit, fit_dtype, fit_lifted
-from ..core.lifted import Kept, Lifted, is_lifted
 from ..core.node import Node
-from ..core.overwritten import stale_error
-from ..core.packed import Packed
 from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
+from ..core.saved import Packed
 from ..core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ..ground import dtypes, errors, modes
 from ..ground.listening import audible
 from ..ground.size import Size
+from ..tensor.lifted import Kept, Lifted, is_lifted
+from ..tensor.overwritten import stale_error
 
 ndarray = np.ndarray
 
@@ -351,9 +351,7 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     _save(ctx, results, outs)
     ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
     if modes.local.anomaly:
-        from ..core import anomaly
-
-        anomaly.mark(ctx)
+        modes.local.anomaly.mark(ctx)
     return tuple(outs) if isinstance(outputs, tuple) else outs[0]
 
 
@@ -441,7 +439,7 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
         own = nr is not None and outs[nr] is tensor and edge_of(tensor) is not None  # its history is this node
         if modes.local.saved_hooks:
             edge = nr if own else edge_of(tensor)
-            entries.append(Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
+            entries.append(modes.local.saved_hooks[-1](tensor, edge, own))
         elif own and isinstance(tensor, Lifted):
             entries.append(Kept(tensor, nr))
         elif own:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import engine
-from ..core.hooks import RemovableHandle, count_on_leaf
-from ..core.node import Node, SavedTensor, node_of  # noqa: F401  PyTorch has it here too
+from ..core.node import Node, node_of
 from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
-from ..ground import modes
+from ..ground import errors, modes
+from ..ground.handle import RemovableHandle
 from ..ground.listening import audible
+from ..tensor.hooks import count_on_leaf
+from ..tensor.packed import Hooked, SavedTensor  # noqa: F401  PyTorch has the latter here too
 
 
 class saved_tensors_hooks:
@@ -35,7 +37,8 @@ class saved_tensors_hooks:
             raise RuntimeError(_disabled.message)
         modes.expect_unusual()
         self._depths = (*self._depths, len(modes.local.saved_hooks))
-        modes.local.saved_hooks = (*modes.local.saved_hooks, (self.pack_hook, self.unpack_hook))
+        packer = functools.partial(Hooked, self.pack_hook, self.unpack_hook)
+        modes.local.saved_hooks = (*modes.local.saved_hooks, packer)
 
     def __exit__(self, *exc: object) -> None:
         modes.local.saved_hooks = modes.local.saved_hooks[: self._depths[-1]]
@@ -95,6 +98,24 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         _disabled.message = before
 
 
+def current_task() -> int:
+    """The number of the backward call that runs now; -1 outside."""
+    return engine.running.calls[-1][0] if engine.running.calls else -1
+
+
+def captures_inputs() -> bool:
+    """Whether the backward call that runs now wants the gradients of chosen inputs only."""
+    return bool(engine.running.calls) and engine.running.calls[-1][2] is not None
+
+
+def will_execute(edge: Any) -> bool:
+    """Whether the backward call that runs now reaches ``edge``; RuntimeError outside of one."""
+    if not engine.running.calls:
+        raise RuntimeError(errors.NO_BACKWARD)
+    _, owed, needed = engine.running.calls[-1]
+    return edge in owed and (needed is None or edge in needed)
+
+
 class _MultiHandle(RemovableHandle):
     """Removes the hooks of several tensors at once."""
 
@@ -118,7 +139,7 @@ class _Calls:
 
     def begin(self) -> bool:
         """Whether the call that runs now is another than the one before, of which all is forgotten."""
-        task = engine.current_task()
+        task = current_task()
         is_new = task != self.task
         if is_new:
             self.task, self.grads = task, {}
@@ -152,7 +173,7 @@ def register_multi_grad_hook(
         def hook(grad: Tensor) -> None:
             with calls.lock:
                 if calls.begin():
-                    calls.expected = sum(map(engine.will_execute, edges))
+                    calls.expected = sum(map(will_execute, edges))
                 calls.grads[index] = grad
                 is_complete = len(calls.grads) == calls.expected
             if is_complete:

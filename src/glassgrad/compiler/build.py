@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import engine, hooks
+from ..core import engine
 from ..core.record import OUTPUT, Record, freed, output_of
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from ..ground import dtypes, modes
@@ -189,7 +189,7 @@ class Builder:
     def _write(self, forward: list[Step], back: list[Step], tree: Any, whole: Any) -> None:
         text = self.text
         text.names.update(
-            Parameter=Parameter, MISS=MISS, modes=modes, dtypes=dtypes, new=object.__new__, hooks=hooks,
+            Parameter=Parameter, MISS=MISS, modes=modes, dtypes=dtypes, new=object.__new__, engine=engine,
         )  # fmt: skip
         text.add(f"def run({', '.join(f'a{place}' for place in range(len(self.args)))}):")
         tests = self._outside_tests([*forward, *back], whole is not None)
@@ -234,7 +234,7 @@ class Builder:
         if any(step.kind == "gradient" for step in forward):
             leaves = dict.fromkeys(text.operand(s.operands[0], True) for s in forward if s.kind == "gradient")
             hooked = text.name(any_hooked, "any_hooked")
-            tests.append(f"hooks.on_leaves and {hooked}({', '.join(leaves)})")
+            tests.append(f"engine.on_leaves and {hooked}({', '.join(leaves)})")
         return tests
 
     def _outside(self, steps: list[Step]) -> list[Value]:

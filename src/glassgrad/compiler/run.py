@@ -305,8 +305,8 @@ class Run(Segment):
                 tensor._about = None
         local = modes.local
         before = local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks, local.masked
-        local.inference = local.anomaly = False
-        local.autocast, local.saved_hooks, local.masked = None, (), None
+        local.inference = False
+        local.anomaly, local.autocast, local.saved_hooks, local.masked = None, None, (), None
         modes.settle()
         default = dtypes._default
         try:

@@ -4,8 +4,8 @@ A call makes the inputs agree on a dtype, runs the kernel, and writes a record o
 (``history.py``).  There is no other meaning: what is printed for speed says the same, for the everyday call, in fewer
 steps.
 
-What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, modes, autocast) and
-``shapes_only`` (meta tensors), both in ``ops/override.py``.
+What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, transforms, autocast)
+and ``shapes_only`` (meta tensors), both in ``ops/override.py``; ``into`` (``out=``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from ..ground import dtypes, errors, listening, meta, modes
 from ..ground.runtime import warn_once
 from ..ground.synonyms import in_pytorchs_words
-from . import anomaly, history, lifted, views
+from . import history, views
 from . import row as rows
 from .plan import F32, Plan
 from .record import OUTPUT, Record
@@ -32,11 +32,7 @@ REQUIRED = object()  # for a setting that was not given
 _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
-#: ``overridden(row, tensors, settings, out)``: what a type with ``__torch_function__`` answers, or NOT_TAKEN; and
-#: ``heed(values)``, which has a function in Python that such a value was handed to ask it; from ops/torch_function.py.
-overridden: Callable[..., Any] = NotImplemented
-heed: Callable[..., None] = NotImplemented
-#: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
+#: ``into(row, flat, out, answer)`` puts an answer into ``out=``: from ``tensor/out.py``.
 into: Callable[..., Any] = NotImplemented
 #: ``refuse_gradients(row, flat, out)`` raises where gradients would be wanted of what goes into ``out=``.
 refuse_gradients: Callable[..., Any] = NotImplemented
@@ -48,13 +44,6 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     """Call a row on whatever it was given: tensors in the order of its inputs, one list of them if it is listed."""
     flat = tensors[0] if row.listed else tensors
     if modes.unusual or not ORDINARY.issuperset(map(type, flat)):
-        answer = overridden(row, tensors, settings, out)
-        if answer is not NOT_TAKEN:
-            return answer
-        if row.fallback is not None:
-            return row.fallback(*tensors, *settings)
-        if lifted.is_lifted(flat):
-            return lifted.call(row, tensors, settings, out)
         answer, tensors = strangers(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer
@@ -85,7 +74,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, cast, rounded))
         record = history.make_record(row, edges, flat, arrays, settings, cast, keeps_dtypes)
         if record.fit is None and plan.fits:
-            record.fit = history.sizes_to_fit(row, plan, arrays, result)
+            record.fit = history.sizes_to_fit(plan, arrays, result)
         history.attach(plan, record, outs)
         if plan.results:
             history.note_results(row, record, outs)
@@ -99,7 +88,7 @@ def _mark(outs: Sequence[Tensor]) -> None:
     """Note what anomaly detection and inference mode want to know of results."""
     for out in outs:
         if modes.local.anomaly and isinstance(out._edge, Record):
-            anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)
+            modes.local.anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)
         if modes.local.inference:
             out._inference = True
 
@@ -148,24 +137,19 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     if row.refuses is not None:
         row.refuses(*flat)
     arrays = arrays_of(row, flat, written)
-    if row.typed is None:
-        _check_float8(row, arrays)
-        return arrays, None, None
-    cast = common_dtype(row, flat)
+    cast = None if row.typed is None else common_dtype(row, flat)
     _check_float8(row, arrays)
+    if cast is None:
+        return arrays, None, None
     if row.single and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
         single = beside_half(arrays, cast)
         if single is not None:
             return single, cast, cast
-    apart = () if row.listed else row.plan.apart
-    return (
-        [
-            a if a is None or a.dtype is cast or position in apart else meta.cast_to(a, cast)
-            for position, a in enumerate(arrays)
-        ],
-        cast,
-        None,
-    )
+    agreed = [
+        a if a is None or a.dtype is cast or position in row.plan.apart else meta.cast_to(a, cast)
+        for position, a in enumerate(arrays)
+    ]
+    return agreed, cast, None
 
 
 def _check_float8(row: Row, arrays: Sequence[Any]) -> None:
@@ -209,7 +193,7 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
     zeros: list[Any] = []
     numbers: list[type] = []
     for position, operand in enumerate(flat):
-        if operand is None or (not row.listed and position in row.plan.apart):
+        if operand is None or position in row.plan.apart:
             continue
         if isinstance(operand, Tensor):
             (dims if operand._array.ndim else zeros).append(dtypes.of(operand._array.dtype))
@@ -256,28 +240,23 @@ def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:
 
 def caller_of(row: Row) -> Any:
     """The plain function that calls ``row``, with its inputs and settings by position or name."""
-
-    def caller(*args: Any, **named: Any) -> Any:
-        return (watched if modes.watch else call)(row, *arguments(row, args, named))
-
-    def unheard(*args: Any, **named: Any) -> Any:
-        return call(row, *arguments(row, args, named))
-
-    row.unheard = unheard
-    return caller
+    return _function_of(row, call, watched)
 
 
 def operator_of(row: Row) -> Any:
     """What stands behind the row's Python operator: its caller, but strangers are left to the other operand."""
+    return _function_of(row, call_operator, watched_operator)
 
-    def operate(*args: Any) -> Any:
-        return (watched_operator if modes.watch else call_operator)(row, *arguments(row, args))
+
+def _function_of(row: Row, meaning: Callable[..., Any], watched_meaning: Callable[..., Any]) -> Any:
+    def function(*args: Any, **named: Any) -> Any:
+        return (watched_meaning if modes.watch else meaning)(row, *arguments(row, args, named))
 
     def unheard(*args: Any, **named: Any) -> Any:
-        return call_operator(row, *arguments(row, args, named))
+        return meaning(row, *arguments(row, args, named))
 
-    row.operate_unheard = unheard
-    return operate
+    function.unheard = unheard  # type: ignore[attr-defined]
+    return function
 
 
 def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
@@ -295,18 +274,21 @@ def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out
 
 def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
     """Call a row while somebody may be listening: listeners are asked first."""
-    if listening.listeners:
-        return listening.heard(row.caller, row.unheard, *spelled(row, tensors, settings, out))
-    modes.settle()  # an interrupted block may have left this thread among the watched
-    return call(row, tensors, settings, out)
+    return _heard(row.caller, call, row, tensors, settings, out)
 
 
 def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
     """The same of a Python operator."""
+    return _heard(row.operate, call_operator, row, tensors, settings, out)
+
+
+def _heard(
+    function: Any, meaning: Callable[..., Any], row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
+) -> Any:
     if listening.listeners:
-        return listening.heard(row.operate, row.operate_unheard, *spelled(row, tensors, settings, out))
-    modes.settle()
-    return call_operator(row, tensors, settings, out)
+        return listening.heard(function, function.unheard, *spelled(row, tensors, settings, out))
+    modes.settle()  # an interrupted block may have left this thread among the watched
+    return meaning(row, tensors, settings, out)
 
 
 def is_operand(value: Any) -> bool:

@@ -15,11 +15,14 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
-from ..ground import errors, modes
-from . import anomaly, hooks
-from .record import OUTPUT, Record
+from ..ground import modes
+from . import plan
+from .leaf import into_leaf
+from .record import OUTPUT, Record, freed
 
 _tasks = count(1)
+on_leaves = 0  # alive hooks on leaves, and what asks which backward call runs: a quick walk serves neither
+_WORTH_A_PART = 1024  # elements of a gradient
 #: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, at each record and leaf of a walk.
 listener: Callable[[Any, Callable[[], Any]], Any] | None = None
 #: A quicker walk for the everyday call, if there is one: ``quick_walk(root, grad, keep)`` tells whether it served.
@@ -33,30 +36,12 @@ class _Running(threading.local):
         self.calls: list[tuple[int, Any, Any]] = []
 
 
-_running = _Running()
-
-
-def current_task() -> int:
-    """The number of the backward call that runs now; -1 outside."""
-    return _running.calls[-1][0] if _running.calls else -1
-
-
-def captures_inputs() -> bool:
-    """Whether the backward call that runs now wants the gradients of chosen inputs only."""
-    return bool(_running.calls) and _running.calls[-1][2] is not None
-
-
-def will_execute(edge: Any) -> bool:
-    """Whether the backward call that runs now reaches ``edge``; RuntimeError outside of one."""
-    if not _running.calls:
-        raise RuntimeError(errors.NO_BACKWARD)
-    _, owed, needed = _running.calls[-1]
-    return edge in owed and (needed is None or edge in needed)
+running = _Running()
 
 
 def backward(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
     """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array)."""
-    if quick_walk is not None and len(roots) == 1 and not hooks.on_leaves and not modes.unusual:
+    if quick_walk is not None and len(roots) == 1 and not on_leaves and not modes.unusual:
         if quick_walk(*roots[0], keep):
             return
     before = modes.local.grad
@@ -122,7 +107,7 @@ def general(
         deliver(edge, grad)
     for edge in dict.fromkeys(edge for edge, _ in roots):
         settle(edge)
-    calls = _running.calls
+    calls = running.calls
     depth = len(calls)
     try:
         calls.append((next(_tasks), owed, reached))
@@ -132,15 +117,15 @@ def general(
                 continue
             about = getattr(edge, "_about", None)
             if about is not None:
-                inbox[edge] = hooks.arriving(edge, about, inbox.pop(edge, None), lifted)
+                inbox[edge] = about.arriving(edge, inbox.pop(edge, None), lifted)
             if edge in targets:
                 targets[edge] = inbox.get(edge)
             if not isinstance(edge, Record):
                 if accumulate and inbox.get(edge) is not None and (inputs is None or edge in targets):
                     if heard is None:  # the leaf alone holds its gradient then, and may keep it without a copy
-                        hooks.into_leaf(edge, inbox.pop(edge), lifted)
+                        into_leaf(edge, inbox.pop(edge), lifted)
                     else:
-                        heard(edge, partial(hooks.into_leaf, edge, inbox.pop(edge), lifted))
+                        heard(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
                 wanted = None if reached is None else _wanted(edge, about, reached)
                 if heard is None:
@@ -161,17 +146,43 @@ def _wanted(record: Record, about: Any, reached: set[Any]) -> list[bool] | None:
     return None if all(wanted) else wanted
 
 
-def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any = None) -> Any:
+def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: Any, wanted: Any = None) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
-        return hooks.around_nothing(record, about)
-    if about is not None and (about.pre_hooks or about.post_hooks):
-        outgoing = hooks.around(record, about, grad, keep, lifted, wanted)
-    else:
-        outgoing = hooks.bare(record, about, grad, keep, lifted, wanted)
+        return (None,) * len(record.edges) if about is None else about.around_nothing(record)
+    run = bare if about is None else about.around
+    outgoing = run(record, grad, keep, lifted, wanted)
     if watched:
-        anomaly.check(record, outgoing)
+        watched.check(record, outgoing)
     return outgoing
+
+
+def bare(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Any:
+    """Run a record without its hooks; for the edges alone that are ``wanted``, where it can and that saves work."""
+    run = record.run
+    if run is freed:
+        return freed(record, grad, keep)
+    about = getattr(record, "_about", None)
+    if wanted is not None and _is_worth_a_part(record, grad, lifted):
+        outgoing = record.kind.part(record, grad, keep, lifted, wanted)  # type: ignore[misc]
+    elif lifted:
+        outgoing = record.kind.lifted(record, grad, keep)
+    else:
+        if about is not None and about.inner is not None:
+            run = about.inner
+        if modes.unusual and modes.local.masked is not None and run is record.kind.run and record.kind.row is not None:
+            run = plan.gradients  # what is printed for speed knows nothing of masked gradients
+        outgoing = run(record, grad, keep)
+    if about is not None and record.run is freed:
+        about.inner = freed
+    return outgoing
+
+
+def _is_worth_a_part(record: Record, grad: Any, lifted: bool) -> bool:
+    """Whether running a record for some edges alone takes less time: of small arrays, its printed rules take less."""
+    if record.kind.part is None:
+        return False
+    return lifted or record.kind.row is None or getattr(grad, "size", _WORTH_A_PART) >= _WORTH_A_PART
 
 
 def dependencies(roots: Iterable[Any], ends: Container[Any] = ()) -> dict[Any, int]:

@@ -25,7 +25,7 @@ def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
         return ()
     edges = []
     recorded = False
-    for position in range(len(flat)) if row.listed else row.plan.edges:
+    for position in row.plan.edge_positions(flat):
         operand = flat[position]
         edge = edge_of(operand) if isinstance(operand, Tensor) else None
         recorded = recorded or edge is not None
@@ -51,12 +51,12 @@ def make_record(
     record.run = gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
-        positions = range(len(flat)) if row.listed else plan.edges
+        positions = plan.edge_positions(flat)
         sizes = [None if arrays[index] is None else arrays[index].shape for index in positions]
         dtypes = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in positions]
         record.fit = Fitting(sizes, dtypes, cast, conjugate)
     if row.listed and plan.inputs:
-        record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
+        record.saved = tuple(flat), tuple(map(saved.version_of, flat))
     else:
         for _, position, users in plan.inputs:
             for user in users:
@@ -92,11 +92,13 @@ def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
     return wrap(np.asarray(operand).astype(dtype)[()]), 0  # a number: the hooks of saved tensors do not see it
 
 
-def sizes_to_fit(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
+def sizes_to_fit(plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
     """The sizes that gradients must be fitted to; None where all are the result's."""
+    if type(result) is not np.ndarray:  # one number: of numbers, or of a loss that sums up, whose rule spreads it
+        return None
     shape, sizes = result.shape, []
     fits = True
-    for position in range(len(arrays)) if row.listed else plan.edges:
+    for position in plan.edge_positions(arrays):
         size = None if arrays[position] is None else arrays[position].shape
         fits = fits and (size is None or size == shape)
         sizes.append(size)

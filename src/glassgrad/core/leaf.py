@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..ground import errors
-from ..ground.layout import is_dense, laid
-from ..ground.window import strides_of
 from .record import VersionCounter
 
 ndarray = np.ndarray
@@ -38,6 +36,25 @@ def is_wanted(leaf: Any) -> bool:
     """Whether a leaf still requires gradients: a plain one by its edge, a view by that of its place."""
     place = leaf._edge
     return getattr(place, "edge", place) is not None
+
+
+def into_leaf(leaf: Any, grad: Any, lifted: bool) -> None:
+    """Accumulate into a leaf, between its hooks if it has any; not if it stopped wanting gradients meanwhile."""
+    if is_wanted(leaf):
+        extras = getattr(leaf, "_about", None)
+        if extras is None:
+            add(leaf, grad, lifted)
+        else:
+            extras.around_leaf(leaf, grad, lifted)
+
+
+def add(leaf: Any, grad: Any, lifted: bool) -> None:
+    """Accumulate into a leaf, while no other thread does; its hooks are not asked."""
+    with adding:
+        if lifted:
+            accumulate_lifted(leaf, grad)
+        else:
+            accumulate(leaf, grad)
 
 
 def accumulate(leaf: Any, grad: Any) -> None:
@@ -68,11 +85,13 @@ def accumulate(leaf: Any, grad: Any) -> None:
                 raise RuntimeError(errors.OVERLAP)
             else:
                 np.add(data, grad, data)
-        elif not isinstance(data, np.generic):
-            _into_sparse(leaf, total, data + grad)
+        elif isinstance(data, np.generic):
+            total._array = np.array(data + grad)  # memory of its own: from now on it is written in place
+        elif type(whole := data + grad) is ndarray:  # a sparse one that became dense
+            leaf._grad = wrap(whole)
             return
         else:
-            total._array = np.array(data + grad)  # memory of its own: from now on it is written in place
+            total._array = whole
         if total._counter is None:
             total._counter = VersionCounter(1)
         else:
@@ -85,16 +104,6 @@ def _alone(grad: Any) -> Any:
     if hasattr(type(grad), "coalesced"):
         grad.coalesced = False
     return grad
-
-
-def _into_sparse(leaf: Any, total: Any, data: Any) -> None:
-    """Keep the sum of a sparse gradient and what arrived: in the same tensor, unless it became dense."""
-    if type(data) is ndarray:
-        leaf._grad = wrap(data)
-    else:
-        total._array = data
-        total._counter = total._counter or VersionCounter()
-        total._counter.version += 1
 
 
 def _whole(grad: Any, data: Any) -> Any:
@@ -121,6 +130,8 @@ def _own(grad: Any, data: Any) -> Any:
     """A copy of ``grad``, laid out as the leaf's data where that is dense, else row by row."""
     if type(data) is not ndarray or data.flags.c_contiguous:  # a sparse leaf has no layout
         return np.array(grad, order="C")
+    from ..ground.layout import is_dense, laid, strides_of  # few leaves lie otherwise
+
     strides = strides_of(data)
     return laid(grad, strides) if is_dense(data.shape, strides) else np.array(grad, order="C")
 

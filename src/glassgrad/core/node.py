@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..ground import errors, modes
-from . import hooks
+from ..ground.handle import RemovableHandle
+from . import engine, leaf
 from .record import OUTPUT, Bundle, Kind, Record, about, freed, output_number
 
-#: A saved value as users read it, and packing one with their hooks: handed in by ``saved.py``.
+#: A saved value as users read it: handed in by ``saved.py``; and before it is read: from ``tensor/packed.py``.
 read_saved: Callable[..., Any] = NotImplemented
-pack_saved: Callable[..., None] = NotImplemented
+raw_saved: Callable[..., Any] = NotImplemented
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
 
@@ -57,17 +58,13 @@ class Node:
     def _sequence_nr(self) -> int:
         return int(self._record.sequence)
 
-    def register_hook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; what it returns replaces ``grad_inputs``."""
-        extras = about(self._record)
-        hooks.install(self._record)
-        return hooks.register(extras.post_hooks, fn)
+        return about(self._record).add_to_node(self._record, "post_hooks", fn)  # type: ignore[no-any-return]
 
-    def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_outputs)`` before the node runs; what it returns replaces ``grad_outputs``."""
-        extras = about(self._record)
-        hooks.install(self._record)
-        return hooks.register(extras.pre_hooks, fn)
+        return about(self._record).add_to_node(self._record, "pre_hooks", fn)  # type: ignore[no-any-return]
 
     def __call__(self, *grads: Any) -> Any:
         """The gradients of the node's inputs, given those of its outputs; the saved values stay."""
@@ -84,11 +81,9 @@ class Node:
         incoming = [grad if lifted or grad is None else grad._array for grad in grads]
         grad = Bundle(incoming) if record.kind.outputs != 1 else incoming[0]
         extras = getattr(record, "_about", None)
-        if extras is not None and lifted:
-            outgoing = hooks.around(record, extras, grad, True, True)
-        else:
-            outgoing = hooks.bare(record, extras, grad, True, lifted)
-        tensors = tuple(g if lifted or g is None else hooks.wrap(g) for g in outgoing)
+        run = extras.around if extras is not None and lifted else engine.bare
+        outgoing = run(record, grad, True, lifted)
+        tensors = tuple(g if lifted or g is None else leaf.wrap(g) for g in outgoing)
         return tensors[0] if len(tensors) == 1 else tensors
 
     def __repr__(self) -> str:
@@ -101,63 +96,16 @@ class Node:
             how = self._record.kind.saved.get(name[7:])
             if how is not None:
                 return saved_value(self._record, *how)
-        if name.startswith("_raw_saved_") and self._record.kind.saved.get(name[11:], ("", 0))[0] in (
-            "tensor",
-            "result",
-        ):
-            return SavedTensor._of(self._record, *self._record.kind.saved[name[11:]])
+        if name.startswith("_raw_saved_"):
+            how, slot = self._record.kind.saved.get(name[11:], ("", 0))
+            if how in ("tensor", "result"):
+                return raw_saved(self._record, how, slot)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
         saved = self._record.kind.saved
         raw = [f"_raw_saved_{name}" for name, (how, _) in saved.items() if how in ("tensor", "result")]
         return [*super().__dir__(), *(f"_saved_{name}" for name in saved), *raw]
-
-
-class SavedTensor:
-    """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
-
-    _record: Record
-    _how: str
-    _slot: int
-
-    def __init__(self, *args: Any) -> None:
-        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
-
-    @classmethod
-    def _of(cls, record: Record, how: str, slot: int) -> SavedTensor:
-        saved = object.__new__(cls)
-        saved._record, saved._how, saved._slot = record, how, slot
-        return saved
-
-    def _content(self) -> Any:
-        if self._record.run is freed:
-            raise RuntimeError(errors.FREED)
-        return self._record.saved[2 * self._slot]
-
-    @property
-    def unpack_hook(self) -> Any:
-        """The hook that will unpack it; None where none packed it."""
-        return getattr(self._content(), "unpack", None)
-
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
-        if self.unpack_hook is not None:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is allowed at a time."
-            )
-        pack_saved(self._record, self._how, self._slot, (pack_hook, unpack_hook))
-
-    @property
-    def data(self) -> Any:
-        """What is held: a packed object, or the tensor."""
-        content = self._content()
-        return getattr(
-            content,
-            "payload",
-            content if hasattr(content, "requires_grad") else saved_value(self._record, self._how, self._slot),
-        )
 
 
 def saved_value(record: Record, how: str, slot: Any) -> Any:
@@ -193,20 +141,15 @@ class AccumulateGrad(Node):
     def _sequence_nr(self) -> int:
         return 2**64 - 1
 
-    def _hooked(self, which: str, fn: Callable[..., Any]) -> hooks.RemovableHandle:
-        return hooks.register_on_leaf(self.variable, getattr(about(self.variable), which), fn)
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        return about(self.variable).add_to_leaf(self.variable, "post_hooks", fn)  # type: ignore[no-any-return]
 
-    def register_hook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
-        return self._hooked("post_hooks", fn)
-
-    def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
-        return self._hooked("pre_hooks", fn)
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        return about(self.variable).add_to_leaf(self.variable, "pre_hooks", fn)  # type: ignore[no-any-return]
 
     def __call__(self, *grads: Any) -> tuple[()]:
-        if modes.grad_enabled():
-            hooks.into_leaf(self.variable, grads[0], True)
-        else:
-            hooks.into_leaf(self.variable, grads[0]._array, False)
+        lifted = modes.grad_enabled()
+        leaf.into_leaf(self.variable, grads[0] if lifted else grads[0]._array, lifted)
         return ()
 
     def __dir__(self) -> list[str]:

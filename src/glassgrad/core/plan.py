@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Sized
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +53,7 @@ class Rule(NamedTuple):
 class Plan:
     """What a call of one row does, as data.
 
+    listed    whether the one input is a list of tensors: then ``edges`` only tells whether it has a rule
     everyday_dtypes  those that need no promotion, where all inputs have the same
     apart     positions of inputs that keep their dtype and carry no gradient
     optional  positions of inputs that may be None
@@ -71,14 +72,15 @@ class Plan:
     """
 
     __slots__ = (
-        "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules",
-        "fits", "carry", "retypes", "synonyms", "kind",
+        "listed", "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves",
+        "rules", "fits", "carry", "retypes", "synonyms", "kind",
     )  # fmt: skip
 
     def __init__(self, row: Row) -> None:
         positions = {name: position for position, name in enumerate(row.inputs)}
         ruled = {name for names, _, _ in row.rules for name in names}
         followed = [name for name in row.inputs if name in ruled]
+        self.listed = row.listed
         self.apart = frozenset(positions[name] for name in row.apart)
         self.optional = frozenset(positions[name] for name in row.optional)
         complete = len(row.defaults) == len(row.settings)
@@ -119,6 +121,10 @@ class Plan:
             for names, rule, wanted in row.rules
         )
         self.kind = self._kind(row)
+
+    def edge_positions(self, flat: Sized) -> Sequence[int]:
+        """Which inputs of a call are edges: those that have a rule; of a list of tensors, all."""
+        return range(len(flat)) if self.listed else self.edges
 
     @staticmethod
     def _is_sizes(row: Row, name: str) -> bool:

@@ -81,10 +81,12 @@ class Record:
     settings  sizes and settings that its rules need
     counter   the version counter of its result, once somebody shares the memory
     _gathered where a quick walk gathers the gradient; leaves have such a place too
+    _about    its hooks and other extras, once it has some; ``_home`` what ``views.py`` notes of a write through a view
     """
 
     __slots__ = (
-        "sequence", "run", "kind", "edges", "saved", "fit", "settings", "counter", "_gathered", "_about", "__weakref__",
+        "sequence", "run", "kind", "edges", "saved", "fit", "settings", "counter", "_gathered", "_about", "_home",
+        "__weakref__",
     )  # fmt: skip
 
     sequence: float
@@ -97,6 +99,7 @@ class Record:
     counter: Any
     _gathered: Any
     _about: Any
+    _home: Any
 
     @staticmethod  # no constructor of its own: without one, Python makes the object in three quarters of the time
     def of(kind: Kind, edges: tuple[Any, ...], settings: tuple[Any, ...] = ()) -> Record:
@@ -168,25 +171,13 @@ def output_number(edge: Any) -> int:
     return edge.settings[0] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
 
 
-class About:
-    """What only few records and leaves have: hooks, metadata, the traceback of the forward call."""
-
-    __slots__ = ("tensor_hooks", "retain", "pre_hooks", "post_hooks", "metadata", "inner", "home", "outputs")
-
-    def __init__(self) -> None:
-        self.tensor_hooks: dict[int, Callable[..., Any]] | None = None  # until somebody registers one
-        self.retain: Any = None
-        self.pre_hooks: dict[int, Callable[..., Any]] = {}
-        self.post_hooks: dict[int, Callable[..., Any]] = {}
-        self.metadata: dict[Any, Any] = {}
-        self.inner: Callable[..., Any] | None = None
-        self.home: Any = None
-        self.outputs: list[Any] = []  # weak references to outputs that have hooks
+#: The extras of a record or leaf, of which only few have any: hooks, metadata; from ``tensor/hooks.py``.
+make_about: Callable[[], Any] = NotImplemented
 
 
-def about(record: Any) -> About:
+def about(edge: Any) -> Any:
     """The extras of a record or leaf, made on first use."""
-    extras: About | None = getattr(record, "_about", None)
+    extras = getattr(edge, "_about", None)
     if extras is None:
-        extras = record._about = About()
+        extras = edge._about = make_about()
     return extras

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from ..ground.index import IS_NARROW, wide
-from ..ground.layout import arranged
 from ..ground.register import Register
 from .plan import Plan
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 TABLE: Register[Row] = Register()
-#: The function that calls a row, and the one behind its Python operator: handed in by ``call.py``.
+#: The function that calls a row, and the one behind its Python operator: handed in by ``call.py``.  Each has one in its
+#: field ``unheard`` that asks no listeners.
 make_caller: Callable[[Row], Any] = NotImplemented
 make_operator: Callable[[Row], Any] = NotImplemented
 #: The kernel of a row with what its columns put before it: handed in from kernels/columns.py.
@@ -151,7 +151,11 @@ class Row:
         if self.halves not in (None, "single", "plain"):
             raise ValueError(f"row {self.name}: unknown treatment of halves {self.halves!r}")
         self.layout = columns.get("layout")
-        self.laid = None if self.layout is None else arranged(self.layout)
+        self.laid = None
+        if self.layout is not None:
+            from ..ground.layout import arranged  # of which most rows need nothing
+
+            self.laid = arranged(self.layout)
         self.kernel = kernel_of(self)
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
@@ -179,7 +183,7 @@ class Row:
         self.out = None if self.view else columns.get("out", "")
         self.castable, self.disjoint = not self.out, frozenset(columns.get("disjoint", ()))
         self.truth, self.aligned = columns.get("truth", False), columns.get("aligned", False)
-        self.copied = False  # but what is composed of rows may be: see write.Composed
+        self.copied = False  # but what is composed of rows may be: see ``tensor/out.py``
         self.ruleless = columns.get("ruleless", False)
         self.outputs = columns.get("outputs", ())
         named = columns.get("differentiable", self.outputs)
@@ -202,8 +206,6 @@ class Row:
         self.ufunc, self.form, self.large = columns.get("ufunc"), columns.get("form", ""), columns.get("large", "LARGE")
         self.operate: Callable[..., Any]
         self.caller: Callable[..., Any]
-        self.unheard: Callable[..., Any]  # the caller, once listeners were asked
-        self.operate_unheard: Callable[..., Any]
 
     # -- rules ----------------------------------------------------------------------------------------------------
 

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from ..ground import modes
-from . import node, plan
-from .overwritten import counter_of, edge_at, own_edge, stale, then
-from .packed import Packed
-from .record import Record
+from . import node
+from .record import Record, VersionCounter, output_of
 from .tensor import Tensor, edge_of, share, wrap
+
+#: ``stale(record, slot)`` raises PyTorch's error for a saved tensor that was changed in place: tensor/overwritten.py.
+stale: Callable[[Record, int], NoReturn] = NotImplemented
+
+
+class Packed:
+    """A saved value in another form, that of the user's ``saved_tensors_hooks`` perhaps (``tensor/packed.py``).
+
+    ``edge`` is its history, where it is no result of the record that keeps it.
+    """
+
+    __slots__ = ("edge", "is_result")
+
+    edge: Any
+    is_result: bool
+
+    def open(self, edge: Any) -> Tensor:
+        """The tensor, with ``edge`` as its history."""
+        raise NotImplementedError
 
 
 def version_of(tensor: Tensor) -> int:
@@ -20,9 +38,9 @@ def version_of(tensor: Tensor) -> int:
 def keep(tensor: Any) -> tuple[Any, int]:
     """An input (a Tensor, or None) as a record saves it: the value, and the version it has."""
     if modes.watch and modes.local.saved_hooks and isinstance(tensor, Tensor):
-        return Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]), 0
-    counter = None if tensor is None else tensor._counter
-    return tensor, 0 if counter is None else counter.version
+        pack = modes.local.saved_hooks[-1]
+        return pack(tensor, edge_of(tensor), False), 0
+    return tensor, 0 if tensor is None else version_of(tensor)
 
 
 def keep_result(record: Record, out: Tensor, alone: bool) -> tuple[Any, Any]:
@@ -32,12 +50,13 @@ def keep_result(record: Record, out: Tensor, alone: bool) -> tuple[Any, Any]:
     one.  Else the counter, which is new, is made and saved in the place of the version.
     """
     if modes.watch and modes.local.saved_hooks:
-        return Packed(out, None, True, modes.local.saved_hooks[-1]), 0
+        pack = modes.local.saved_hooks[-1]
+        return pack(out, None, True), 0
     if not alone:
         counter = share(out)
         return out._array, counter
     record.counter = out._counter
-    return out._array, 0 if out._counter is None else out._counter.version
+    return out._array, version_of(out)
 
 
 def read(record: Record, source: str, slot: int) -> Tensor | None:
@@ -50,8 +69,7 @@ def read(record: Record, source: str, slot: int) -> Tensor | None:
     if source == "tensor":
         if not isinstance(value, Tensor):
             return _again(record, slot, value)
-        counter = value._counter
-        if counter is not None and counter.version != version:
+        if version_of(value) != version:
             stale(record, slot)
         return value
     out = wrap(value)
@@ -66,7 +84,7 @@ def read_list(record: Record, slot: int) -> list[Tensor]:
     """The list of tensors saved at ``slot``; raises if one was changed in place since."""
     tensors, versions = record.saved[2 * slot], record.saved[2 * slot + 1]
     for tensor, version in zip(tensors, versions, strict=True):
-        if tensor._counter is not None and tensor._counter.version != version:
+        if version_of(tensor) != version:
             stale(record, slot)
     return list(tensors)
 
@@ -78,29 +96,39 @@ def shown(record: Record, source: str, slot: int) -> Any:
     return read(record, source, slot)
 
 
-def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
-    """Pack what was saved at ``slot`` with the user's hooks, after the fact."""
-    tensor = read(record, source, slot)
-    if tensor is not None:
-        entries = list(record.saved)
-        entries[2 * slot] = Packed(tensor, edge_of(tensor), source == "result", pair)
-        record.saved = tuple(entries)
-        about = getattr(record, "_about", None)  # what is printed for speed knows nothing of packed values
-        if about is not None and about.inner is not None:  # hooks stand before it
-            about.inner = plan.gradients
-        else:
-            record.run = plan.gradients
-
-
-node.read_saved, node.pack_saved = shown, pack
+node.read_saved = shown
 
 
 def _result_edge(record: Record, slot: int) -> Any:
     """The history of a saved result: the record itself, its output, or where a write through a view left it."""
-    extras = getattr(record, "_about", None)
-    if extras is not None and extras.home is not None:
-        return extras.home()
-    return own_edge(record, slot)
+    home = getattr(record, "_home", None)
+    return home() if home is not None else own_edge(record, slot)
+
+
+def own_edge(record: Record, slot: int) -> Any:
+    """The edge of the result saved at ``slot``; None where it stands beside those that carry gradients."""
+    row_plan = record.kind.row.plan
+    number = next(number for at, number in row_plan.results if at == slot)
+    if number not in row_plan.carry:
+        return None
+    return record if record.kind.outputs == 1 else output_of(record, number, len(record.kind.row.outputs))
+
+
+def counter_of(record: Record, version: Any) -> Any:
+    """The version counter of a result that was saved with ``version``, which one of several outputs is itself."""
+    return version if isinstance(version, VersionCounter) else record.counter
+
+
+def then(version: Any) -> int:
+    """The version that a result had when it was saved: a counter that was saved for it was new."""
+    return 0 if isinstance(version, VersionCounter) else version
+
+
+def edge_at(record: Record, slot: int) -> Any:
+    """The edge of the input saved at ``slot``."""
+    row_plan = record.kind.row.plan
+    position = next(position for at, position, _ in row_plan.inputs if at == slot)
+    return record.edges[row_plan.edges.index(position)]
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:

@@ -8,18 +8,18 @@
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import dtypes, errors, modes
+from ..ground import dtypes, errors
 from ..ground.device import device
+from ..ground.handle import RemovableHandle
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
 from ..ground.window import has_strides, vacant
-from . import hooks, leaf
+from . import leaf
 from .node import Node, node_of, pair_of
 from .record import OUTPUT, Record, VersionCounter, about
 
@@ -135,6 +135,7 @@ class Tensor:
     _grad: Any = None
     _about: Any = None
     _inference = False
+    _lifted = False  # whether it stands for another while a function is transformed (``tensor/lifted.py``)
     _printed_as = "tensor"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -240,7 +241,7 @@ class Tensor:
         if edge is None or edge is self:
             return False
         extras = getattr(edge, "_about", None)
-        return extras is not None and extras.retain is not None and extras.retain() is self
+        return extras is not None and extras.is_retained_for(self)
 
     @property
     def _version(self) -> int:
@@ -262,9 +263,10 @@ class Tensor:
     def _backward_hooks(self, value: dict[int, Any] | None) -> None:
         edge = edge_of(self)
         owner = self if edge is None else edge  # a leaf keeps them for the time when it wants gradients
-        about(owner).tensor_hooks = value
+        extras = about(owner)
+        extras.tensor_hooks = value
         if value is not None:
-            _let_engine_see(self, owner)
+            extras.let_engine_see(self, owner)
 
     @_backward_hooks.deleter
     def _backward_hooks(self) -> None:
@@ -293,7 +295,7 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not carries_gradients(value._array.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
-        if modes.transforming and hasattr(value, "level"):
+        if value._lifted:
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
         self._array = value._array
@@ -309,30 +311,23 @@ class Tensor:
         edge = edge_of(self)
         if edge is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if edge is self or self.retains_grad:
-            return
-        about(edge)
-        hooks.install(edge)
-        hooks.retain(edge, self)
+        if edge is not self and not self.retains_grad:
+            about(edge).retain_for(self, edge)
 
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> hooks.RemovableHandle:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook(grad)`` whenever a gradient of this tensor is computed; what it returns replaces it."""
         edge = edge_of(self)
         if edge is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        extras = about(edge)
-        if extras.tensor_hooks is None:
-            extras.tensor_hooks = OrderedDict()
-        return hooks.register(extras.tensor_hooks, hook, _let_engine_see(self, edge))
+        return about(edge).add_to_tensor(self, edge, hook)  # type: ignore[no-any-return]
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(tensor)`` after a gradient was added into this leaf's ``.grad``."""
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if edge_of(self) is not self:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        about(self)
-        return hooks.register_on_leaf(self, self.__dict__.setdefault("_post_accumulate", {}), hook)
+        return about(self).add_after_accumulation(self, hook)  # type: ignore[no-any-return]
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` in place."""
@@ -365,19 +360,6 @@ class Tensor:
     def __setstate__(self, state: Any) -> None:
         if isinstance(state, dict):
             self.__dict__.update(state)
-
-    def __dir__(self) -> list[str]:
-        return [*object.__dir__(self)]
-
-
-def _let_engine_see(tensor: Tensor, edge: Any) -> Callable[[], Any] | None:
-    """Let the engine call the hooks of a tensor at its edge; gives what undoes that, where it costs other calls."""
-    if edge is tensor:
-        return hooks.count_on_leaf(tensor)
-    hooks.install(edge)
-    if edge.kind is OUTPUT:
-        hooks.watch_output(edge)
-    return None
 
 
 def carries_gradients(dtype: np.dtype[Any]) -> bool:
@@ -432,4 +414,3 @@ for _name, _member in [*vars(Tensor).items()]:
     if isinstance(_member, property) and _member.fset is None:
         setattr(Tensor, _name, read_only(_name, _member))
 leaf.Tensor, leaf.wrap = Tensor, wrap
-hooks.wrap = wrap

@@ -14,9 +14,9 @@ from typing import Any
 
 from ..ground import errors, modes
 from ..ground.window import Window, laid_out, look, window_of
-from . import anomaly, history, tensor
+from . import history, tensor
 from .node import Node, node_of
-from .record import Kind, Record, about, freed, output_number, output_of
+from .record import Kind, Record, freed, output_number, output_of
 from .row import TABLE, Row
 from .tensor import Tensor, View, edge_of, new, share
 
@@ -31,7 +31,7 @@ def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
     edges = history.edges_of(row, (source,))
     record = history.make_record(row, edges, (source,), (source._array,), settings, None) if edges else None
     if record is not None and modes.local.anomaly:
-        anomaly.mark(record)
+        modes.local.anomaly.mark(record)
     outs = []
     for number, array in enumerate(result if several else (result,)):
         out = new(Tensor)
@@ -159,7 +159,7 @@ def rebase(view: Tensor, inner: Record) -> None:
     base._edge = record
     if base._counter is not None:
         record.counter = base._counter
-    about(inner).home = Home(record)
+    inner._home = Home(record)
 
 
 def _copy_slices(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:

@@ -1,19 +1,17 @@
-"""In-place writes and ``out=``: refusals first, then the write, the version, and the new history."""
+"""In-place writes: refusals first, then the write, the version, and the new history."""
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..ground import dtypes, errors, listening, modes
 from ..ground.exposed import is_exposed
-from ..ground.runtime import warn
-from . import anomaly, call, history, lifted, views
+from . import call, history, views
 from .plan import F32, F64, I64
 from .record import Record, VersionCounter
 from .row import Row
@@ -23,8 +21,9 @@ ndarray = np.ndarray
 #: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether
 #: it served.
 quick_write: Callable[..., bool] | None = None
-#: What the name of a row that is not public has behind the name of the function that users call.
-_FORM = re.compile("_(dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
+#: ``strangers(row, target, others, settings)`` gives what is written where others have a say, or NOT_TAKEN; it is in
+#: ``ops/override.py``, as the door of that name in ``call.py``.
+strangers: Callable[..., Any] = NotImplemented
 
 
 def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
@@ -69,9 +68,9 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if quick_write is not None and not modes.unusual and quick_write(row, target, others, settings):
         return target
     if not call.ORDINARY.issuperset(map(type, (target, *others))):
-        call.heed((target, *others))
-    if modes.transforming and lifted.is_lifted((target, *others)):
-        return lifted.write(row, target, others, settings)  # type: ignore[no-any-return]
+        answer = strangers(row, target, others, settings)
+        if answer is not call.NOT_TAKEN:
+            return answer  # type: ignore[no-any-return]
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
     if type(target._edge) is View and modes.grad_enabled():
@@ -144,7 +143,7 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
     """Give the memory just written its new history."""
     share(target).writer = weakref.ref(record)
     if modes.local.anomaly:
-        anomaly.mark(record)
+        modes.local.anomaly.mark(record)
     if type(target._edge) is View:
         views.rebase(target, record)
         note()
@@ -153,7 +152,7 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
         extras = getattr(old, "_about", None)
         target._edge = record
         note()
-        if extras is not None and extras.retain is not None and extras.retain() is target:
+        if extras is not None and extras.is_retained_for(target):
             extras.retain = None
             target.retain_grad()
 
@@ -184,7 +183,7 @@ def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> No
 
     ``constant`` is an operation that has no gradient.
     """
-    if modes.transforming and isinstance(target, lifted.Lifted):
+    if target._lifted:
         return  # its history is its level's, which is asked when it writes
     edge = target._edge
     if recorded or (modes.grad_enabled() and not constant):
@@ -226,7 +225,7 @@ def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) ->
         if disjoint:
             raise RuntimeError(errors.PARTIAL_OVERLAP)
         return
-    if modes.transforming and lifted.is_lifted((target, other)):
+    if target._lifted or other._lifted:
         return  # asked of what they stand for, when that is written
     a, b = target._array, other._array
     if (target._counter is None or target._counter is not other._counter) and not np.may_share_memory(a, b):
@@ -250,124 +249,3 @@ def is_same_memory(a: Any, b: Any) -> bool:
 def _is_dense(array: Any) -> bool:
     span = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True)) + array.itemsize
     return span == array.nbytes
-
-
-class Composed(NamedTuple):
-    """What ``out=`` asks of a row, of a function of several: see ``Columns.out``."""
-
-    name: str
-    out: str = errors.OUT_DTYPE
-    castable: bool = False  #: whether ``out`` may have any dtype that the result can be cast to
-    copied: bool = False  #: whether PyTorch copies the result into ``out``, which may have a history
-    inputs: tuple[str, ...] = ()
-    disjoint: frozenset[str] = frozenset()
-    aligned: bool = False
-    inplace: bool = False
-    constant: bool = False
-    ruleless: bool = False
-    public: bool = True
-    outputs: tuple[str, ...] = ()
-    differentiable: tuple[int, ...] = (0,)
-
-
-def called(row: Row | Composed) -> str:
-    """The name that users call a row by: several rows may stand behind one function."""
-    return row.name if row.public else _FORM.sub("", row.name)
-
-
-def check_outs(name: str, out: Any, count: int, position: int) -> None:
-    """Raise PyTorch's error unless ``out``, its argument of that position, names ``count`` tensors."""
-    if not isinstance(out, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {dtypes.called(out)}")
-    if len(out) != count:
-        raise TypeError(f"expected tuple of {count} elements but got {len(out)}")
-    for element, target in enumerate(out):
-        if not isinstance(target, Tensor):
-            raise TypeError(
-                f"expected Tensor as element {element} in argument {position}, but got {dtypes.called(target)}"
-            )
-
-
-def check_gradients(row: Row | Composed, flat: Sequence[Any], out: Any) -> bool:
-    """Whether what is put into ``out=`` would be recorded; PyTorch's error where that cannot be."""
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    if not modes.grad_enabled() or (row.constant and not row.ruleless):
-        return False
-    carriers = [target for position, target in enumerate(outs) if not row.outputs or position in row.differentiable]
-    recorded = any(isinstance(tensor, Tensor) and tensor.requires_grad for tensor in (*flat, *carriers))
-    if recorded and not row.copied:
-        name = called(row)
-        shown = f"aten::{name}" if row.ruleless else errors.COMPUTED_BY.get(name, name)
-        raise RuntimeError(errors.OUT_GRADIENT.format(name=shown))
-    return recorded
-
-
-def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
-    """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
-    name = called(row)
-    if isinstance(answer, tuple):
-        settings = row.settings if isinstance(row, Row) else ()
-        check_outs(name, out, len(answer), len(flat) + len(settings))
-        outs, answers = out, answer
-    elif isinstance(out, Tensor):
-        outs, answers = (out,), (answer,)
-    else:
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
-    recorded = check_gradients(row, flat, outs)
-    checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
-    for target, source in zip(outs, answers, strict=True):
-        if checks_kinds_first:
-            _check_out(row, target, source)
-        _check_memory(row, flat, target)
-        if not checks_kinds_first:
-            if isinstance(row, Row) and call.is_elementwise(row) and any(operand is target for operand in flat):
-                check_fits(target, source._array.shape)
-            _check_out(row, target, source)
-    for target, source in zip(outs, answers, strict=True):
-        if target._array.shape != source._array.shape:
-            resize(target, source._array.shape)
-        if recorded:
-            target.copy_(source)  # type: ignore[attr-defined]  # as every method of the table
-        else:
-            store(target, source._array)
-    return out
-
-
-def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None:
-    """Raise PyTorch's error where ``out`` lies on itself, or on an input that it must not lie on."""
-    check_overlap(out)
-    names = row.inputs if len(row.inputs) == len(flat) else (row.inputs[:1] or ("",)) * len(flat)
-    for name, operand in zip(names, flat, strict=True):
-        if isinstance(operand, Tensor) and (name in row.disjoint or row.aligned or row.inplace or not row.out):
-            if len(row.inputs) != len(flat) and not operand._array.size:
-                continue  # of what is joined, PyTorch leaves out what is empty
-            check_overlap_with(out, operand, name in row.disjoint)
-
-
-def _check_out(row: Row | Composed, out: Tensor, result: Tensor) -> None:
-    """Raise PyTorch's error where a result is not of the dtype or on the device of ``out``."""
-    kind, wanted = out.dtype, result.dtype
-    if not row.out:
-        check_cast(result._array.dtype, out)
-    elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
-        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name}
-        raise RuntimeError(row.out.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
-    if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
-        raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
-
-
-def resize(out: Tensor, shape: tuple[int, ...]) -> None:
-    """Give an ``out=`` tensor another shape, with PyTorch's warning unless it was empty."""
-    if out._array.size:
-        warn(
-            f"An output with one or more elements was resized since it had shape {list(out._array.shape)}, "
-            f"which does not "
-            f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
-            "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
-            "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-        )
-    share(out)
-    out._array = np.empty(shape, out._array.dtype)
-
-
-call.into, call.refuse_gradients = into, check_gradients

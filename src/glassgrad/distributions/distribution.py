@@ -8,10 +8,10 @@ from typing import Any
 
 from ..autograd.api import grad
 from ..autograd.grad_mode import no_grad
-from ..core.lifted import Lifted, all_values
 from ..core.tensor import Tensor
 from ..ground.names import home_of
 from ..ground.size import Size
+from ..tensor.lifted import Lifted, all_values
 from . import constraints
 from .utils import lazy_property
 

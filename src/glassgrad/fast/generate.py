@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import call, overwritten
+from ..core import call, saved
 from ..core import tensor as tensors
 from ..core.fit import fit
 from ..core.plan import B1, F32, F64, I64
@@ -33,7 +33,7 @@ NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
     modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, output_of=output_of,
     call=call.call, watched=call.watched, call_operator=call.call_operator, watched_operator=call.watched_operator,
-    read_numbers=call.read_numbers, shape_error=call.shape_error, stale=overwritten.stale, fitted=fit, number=number,
+    read_numbers=call.read_numbers, shape_error=call.shape_error, saved=saved, fitted=fit, number=number,
     number_of=tensors.number_of, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
     REQUIRED=call.REQUIRED, arguments_by_name=call.arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
@@ -126,10 +126,10 @@ def ready(row: Row) -> None:
         if row.ufunc is not None:
             NAMES[f"{row.name}_run_large"] = _run_large(row)
     function = functions[row.name]
-    row.unheard = _renamed(function, _UNHEARD)
+    caller.unheard = _renamed(function, _UNHEARD)
     _install(caller, function)
     if row.operator is not None:
-        row.operate_unheard = _renamed(function, _OPERATE_UNHEARD)
+        row.operate.unheard = _renamed(function, _OPERATE_UNHEARD)  # type: ignore[attr-defined]
         _install(row.operate, _renamed(function, _OPERATE))
 
 

@@ -491,7 +491,7 @@ def _run(row: Row) -> list[str]:
             lines += [
                 "    v = n.counter",
                 f"    if v is not None and v.version != v{slot}:",
-                f"        stale(n, {slot})",
+                f"        saved.stale(n, {slot})",
             ]
         else:
             lines += [f"    if v{slot}.version:", f"        stale(n, {slot})"]
@@ -533,7 +533,7 @@ def _read_input(row: Row, slot: int, position: int) -> list[str]:
     check = [
         f"        v = s{slot}._counter",
         f"        if v is not None and v.version != v{slot}:",
-        f"            stale(n, {slot})",
+        f"            saved.stale(n, {slot})",
         f"        s{slot} = s{slot}._array",
     ]
     if position not in row.plan.edges:
@@ -544,7 +544,7 @@ def _read_input(row: Row, slot: int, position: int) -> list[str]:
         f"    if v{slot} < 0:",
         f"        v = {edge}.counter",
         "        if v is not None and v.version:",
-        f"            stale(n, {slot})",
+        f"            saved.stale(n, {slot})",
         f"    elif s{slot} is not None:",
         *check,
     ]

@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import call, lifted, write
-from ..core.lifted import Lifted, derives
+from ..core import call, write
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, new
 from ..families.shape.batches import alike, all_alike, behind, fold, unfold
@@ -36,6 +35,8 @@ from ..ground.generator import default_generator
 from ..ground.hidden import Hidden
 from ..ground.runtime import warn_once
 from ..ops.pytree import tree_flatten, tree_leaves, tree_unflatten
+from ..tensor import lifted
+from ..tensor.lifted import Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
 

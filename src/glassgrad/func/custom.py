@@ -6,10 +6,10 @@ from typing import Any
 
 from ..autograd.forward_ad import DualLevel
 from ..autograd.function import Function, context, finish, is_separate
-from ..core.lifted import Lifted
 from ..core.tensor import Tensor, carries_gradients
 from ..ground import modes
 from ..ops.pytree import tree_flatten, tree_map, tree_unflatten
+from ..tensor.lifted import Lifted
 from . import levels
 from .batching import Batch
 from .levels import entered

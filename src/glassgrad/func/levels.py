@@ -13,11 +13,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core import lifted, write
-from ..core.lifted import Lifted
+from ..core import write
 from ..core.row import Row
 from ..core.tensor import Tensor, alias
 from ..ground import modes
+from ..tensor import lifted
+from ..tensor.lifted import Lifted
 
 
 class Level:

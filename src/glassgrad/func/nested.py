@@ -7,9 +7,9 @@ from typing import Any
 
 from ..autograd import api
 from ..core import engine
-from ..core.lifted import Lifted
 from ..core.tensor import Tensor
 from ..ground import errors, modes
+from ..tensor.lifted import Lifted
 from . import levels
 from .tangents import Forward, zeros_of
 from .tracking import Reverse, edge_at

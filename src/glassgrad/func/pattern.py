@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import engine, hooks
-from ..core.lifted import Lifted
+from ..core import engine
 from ..core.record import OUTPUT, Bundle, Record
 from ..core.tensor import edge_of
 from ..ground import modes
+from ..tensor.lifted import Lifted
 from .per_sample import MOVES, POINTWISE
 
 #: Rows that join tensors, move their elements or add them up: each goes to one place of the result, or to none.
@@ -117,14 +117,14 @@ def _through(record: Record, arrived: Sequence[Any], kind: Any) -> list[Any]:
     if row is not None and row.name in JOINS:
         numbers = np.arange(1.0, 1 + max(int(np.prod(pairs.shape)), 1)).reshape(pairs.shape)
         if numbers.size < 2**24:  # which float32 tells apart
-            moved = hooks.bare(record, getattr(record, "_about", None), numbers, True, False)
+            moved = engine.bare(record, numbers, True, False)
             return [None if shape is None else _moved(pairs, m) for shape, m in zip(shapes, moved, strict=True)]
     return [None if shape is None else _all(np.unique(pairs.outputs), shape) for shape in shapes]
 
 
 def _shapes(record: Record, grad: Any) -> list[Any]:
     """The sizes of a record's inputs, as its rules tell; None where no gradient goes on."""
-    outgoing = hooks.bare(record, getattr(record, "_about", None), grad, True, False)
+    outgoing = engine.bare(record, grad, True, False)
     return [
         None if edge is None or part is None else np.shape(part)
         for edge, part in zip(record.edges, outgoing, strict=True)

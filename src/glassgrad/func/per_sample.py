@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import engine, history, hooks, saved
+from ..core import engine, history, saved
 from ..core.record import OUTPUT, Bundle, Fitting, Record, freed
 from ..core.tensor import Tensor, edge_of, wrap
 from ..families.matrix.rows import products
@@ -443,7 +443,7 @@ class _Walk:
     def _run(self, record: Record, grad: Any, wishes: Sequence[bool]) -> Sequence[Any]:
         """One run of a record for some of its edges, without its hooks; the graph stays."""
         if record.kind.row is None or record.run is freed:
-            return hooks.bare(record, getattr(record, "_about", None), grad, True, False)  # type: ignore[no-any-return]
+            return engine.bare(record, grad, True, False)  # type: ignore[no-any-return]
         return history.gradients(record, grad, True, False, wishes)
 
 

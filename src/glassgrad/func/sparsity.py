@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.lifted import Lifted
 from ..core.row import TABLE
 from ..core.tensor import Tensor, wrap
 from ..families.sparse.functions import sparse_coo_tensor
+from ..tensor.lifted import Lifted
 from . import arguments
 from .pattern import pattern_of
 from .transforms import grad, pullback, pushforward

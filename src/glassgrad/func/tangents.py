@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import engine, history, lifted, write
-from ..core.lifted import Kept, Lifted, derives
+from ..core import engine, history, write
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ground import modes
+from ..tensor import lifted
+from ..tensor.lifted import Kept, Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
 from .tracking import GradTracking, Reverse, captured, describe, recording

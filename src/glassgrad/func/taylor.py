@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from math import factorial
 from typing import Any
 
-from ..core.lifted import Lifted
 from ..core.row import Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ops.pytree import tree_flatten, tree_unflatten
+from ..tensor.lifted import Lifted
 from . import arguments, levels
 from .levels import Level, call_row, entered, like, several
 from .tangents import pushed, zeros_of

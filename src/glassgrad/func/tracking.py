@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import call, engine, history, write
-from ..core.lifted import Kept, Lifted, derives
 from ..core.record import Record, output_of
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ground import modes
+from ..tensor.lifted import Kept, Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
 

@@ -27,10 +27,10 @@ class _Switches(threading.local):
 
     grad = True
     inference = False
-    anomaly = False
+    anomaly: Any = None  # while anomalies are detected: who marks records and checks gradients, autograd/anomaly.py
     anomaly_check_nan = True
     autocast: Any = None  # the policy of the innermost autocast block
-    saved_hooks: tuple[tuple[Any, Any], ...] = ()
+    saved_hooks: tuple[Any, ...] = ()  # what packs a tensor that is saved, the innermost block's last
     masked: Any = None  # while gradients are masked: what cleans those that a rule gives, of autograd/masked_mode.py
 
     def __init__(self) -> None:
@@ -56,12 +56,12 @@ def set_grad(enabled: bool) -> None:
     local.grad = enabled
 
 
-def set_anomaly(enabled: bool, check_nan: bool) -> None:
-    """Switch anomaly detection in this thread."""
-    if enabled:
+def set_anomaly(detector: Any, check_nan: bool) -> None:
+    """Switch anomaly detection in this thread on, or off by None."""
+    if detector is not None:
         expect_unusual()
-    local.anomaly, local.anomaly_check_nan = enabled, check_nan
-    if not enabled:  # a block that begins makes no call after this: Ctrl-C would come before its ``__exit__`` counts
+    local.anomaly, local.anomaly_check_nan = detector, check_nan
+    if detector is None:  # a block that begins makes no call after this: Ctrl-C would come before ``__exit__`` counts
         settle()
 
 

@@ -13,8 +13,9 @@ OURS = __name__.partition(".")[0]
 
 # Parts of the package that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
 INTERNAL = frozenset(
-    "absent absent_compiled absent_devices absent_distributed absent_names alias cli compile core demo environment "
-    "explore families fast ground identity kernels namespace ops standing tensor warm watch why __main__".split()
+    "absent absent_compiled absent_devices absent_distributed absent_names cli compile core demo environment "
+    "explore families fast ground identity kernels namespace ops standing tensor torch_alias warm watch why "
+    "__main__".split()
 )  # fmt: skip
 
 #: Single names that PyTorch keeps where no rule would look.
@@ -25,7 +26,7 @@ _ODD = {
     (f"{OURS}.serialization.rebuild", "_load_from_bytes"): ("torch.storage", "_load_from_bytes"),
     (f"{OURS}.families.storage.functions", "UntypedStorage"): ("torch.storage", "UntypedStorage"),
     (f"{OURS}.families.storage.typed", "TypedStorage"): ("torch.storage", "TypedStorage"),
-    (f"{OURS}.core.hooks", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
+    (f"{OURS}.ground.handle", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     (f"{OURS}.core.node", "Node"): ("torch.autograd.graph", "Node"),
     (f"{OURS}.optim.matrices", "Muon"): ("torch.optim", "Muon"),
     (f"{OURS}.optim.matrices", "Adafactor"): ("torch.optim", "Adafactor"),

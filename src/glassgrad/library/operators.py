@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
-from ..core.lifted import is_lifted
 from ..core.tensor import Tensor
 from ..ground import modes
 from ..ops.namespace import OpOverload, OpOverloadPacket, namespace
+from ..tensor.lifted import is_lifted
 from .schema import Schema, parse
 
 #: Keys of PyTorch's dispatcher under which a kernel computes; others (of devices that are not here) are kept, no more.

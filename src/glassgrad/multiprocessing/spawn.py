@@ -257,7 +257,7 @@ class _Alias:
 
 def _install() -> None:
     # the roof knows the import system; only a child of a program that uses the alias gets here
-    from ..alias import install
+    from ..torch_alias import install
 
     install()
 

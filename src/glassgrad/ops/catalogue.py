@@ -11,22 +11,24 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import call, tensor
+from ..core import call, node, record, saved, tensor, write
 from ..core.row import TABLE
 from ..core.tensor import Tensor
-from ..ground import importing, paths
+from ..ground import importing, listening, paths
 from ..ground import register as registers
 from ..ground.register import Register
-from . import bind, built, torch_function  # noqa: F401  the last hands in who else has a say in a call
+from ..tensor.parameter import Parameter
+from . import bind, built
 from .declare import COMPOSITES
 
 ROWS, COMPOSED, FUNCTIONAL, LAYERS, SPARSE = built.tables()
 FUNCTIONS: Register[Callable[..., Any]] = Register()
 _METHODS: Register[Any] = Register()
 _PROPERTIES: set[str] = set()
-_ARITHMETIC = "sparse.arithmetic"  # with which all comes that sparse tensors do
+_ARITHMETIC = f"{families.__name__}.sparse.arithmetic"  # with which all comes that sparse tensors do
 _HOME = families.__name__
-_MODULES = f"{_HOME.rpartition('.')[0]}.nn.modules"  # PyTorch's folder of layers
+_PACKAGE = _HOME.rpartition(".")[0]
+_MODULES = f"{_PACKAGE}.nn.modules"  # PyTorch's folder of layers
 
 
 def load(file: str) -> None:
@@ -77,10 +79,10 @@ def _name(register: Register[Any], name: str, function: Any) -> None:
 class Later:
     """Stands for a method of a class of tensors whose family nobody has imported yet."""
 
-    __slots__ = ("owner", "name", "family")
+    __slots__ = ("owner", "name", "file")
 
-    def __init__(self, owner: type, name: str, family: str) -> None:
-        self.owner, self.name, self.family = owner, name, family
+    def __init__(self, owner: type, name: str, file: str) -> None:
+        self.owner, self.name, self.file = owner, name, file
 
     @property
     def is_property(self) -> bool:
@@ -89,7 +91,7 @@ class Later:
 
     def resolve(self) -> Any:
         """The method itself, which now is in this one's place."""
-        load(self.family)
+        importing.load(self.file)
         if self.owner.__dict__[self.name] is self:
             setattr(self.owner, self.name, _METHODS[self.name])
         return self.owner.__dict__[self.name]
@@ -129,7 +131,7 @@ def _open() -> None:
         register: Any = TABLE if family in ROWS else COMPOSITES
         register.families.update(dict.fromkeys((*both, *functions, *methods, *properties, *hidden), family))
     for name, family in _METHODS.families.items():
-        setattr(Tensor, name, Later(Tensor, name, family))
+        setattr(Tensor, name, Later(Tensor, name, f"{_HOME}.{family}"))
 
 
 def _complete(owner: type, name: str) -> None:
@@ -138,13 +140,26 @@ def _complete(owner: type, name: str) -> None:
         setattr(owner, method, Later(owner, method, _ARITHMETIC))
 
 
-hand_in(tensor, "construct", "storage.typed")
-hand_in(call, "strangers", "override", __package__)
-hand_in(call, "shapes_only", "override", __package__)
+for _holder, _door, _file in (
+    (call, "strangers", "ops.override"), (call, "shapes_only", "ops.override"), (write, "strangers", "ops.override"),
+    (call, "into", "tensor.out"), (call, "refuse_gradients", "tensor.out"),
+    (saved, "stale", "tensor.overwritten"), (node, "raw_saved", "tensor.packed"),
+    (record, "make_about", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
+    *((listening, _name_there, "ops.torch_function") for _name_there in (
+        "is_answered", "overridden", "ask_first", "with_numbers",
+    )),
+):  # fmt: skip
+    hand_in(_holder, _door, _file, _PACKAGE)
+listening.silent = call.ORDINARY
+for _owner, _method in (
+    (Tensor, "__torch_function__"), (Parameter, "__torch_function__"), (Tensor, "__init_subclass__"),
+    (Tensor, "_make_subclass"), (Tensor, "_make_wrapper_subclass"),
+):  # fmt: skip
+    setattr(_owner, _method, Later(_owner, _method, f"{__package__}.torch_function"))
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
 registers.hand_in, registers.complete = hand_in, _complete
 _FLOORS = ("ground", "kernels", "tensor", "ops")
-importing.keep_whole(_HOME, *(f"{__package__.rpartition('.')[0]}.{floor}" for floor in _FLOORS))
+importing.keep_whole(_HOME, *(f"{_PACKAGE}.{floor}" for floor in _FLOORS))
 _open()
 for _file, _homes in LAYERS.items():
     for _name_there, _names in _homes.items():

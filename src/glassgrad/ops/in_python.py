@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from functools import lru_cache
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -68,13 +69,16 @@ def handed(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) 
     return by_name(function, args, kwargs or {})
 
 
+_signature = lru_cache(inspect.signature)
+
+
 def by_name(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """A call with what has a default under its name, and with the function for indices where they are asked for."""
     name = function.__name__
     if name == "einsum" and len(args) == 2 and isinstance(args[1], (list, tuple)):
         return function, (args[0], *args[1]), kwargs
     with_indices = _of(".nn.functional", f"{name}_with_indices")
-    signature = inspect.signature(with_indices or function)
+    signature = _signature(with_indices or function)
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in signature.parameters.values()):
         return function, args, kwargs
     try:

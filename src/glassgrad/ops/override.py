@@ -1,4 +1,4 @@
-"""Calls that are not for the table alone: classes of ours with ``__torch_function__``, meta tensors, wrong types."""
+"""Calls that are not for the table alone: types with ``__torch_function__``, transforms, autocast, meta tensors."""
 
 from __future__ import annotations
 
@@ -8,21 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..core import call
+from ..core import call, write
 from ..core.call import NOT_TAKEN
 from ..core.row import Row
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
 from ..ground.meta import blank
+from ..tensor import lifted
 from ..tensor.parameter import Parameter
-from .torch_function import is_inner
+from .torch_function import heed, is_inner, row_overridden
 
 _bfloat16 = dtypes.bfloat16.numpy
 
 
 def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, Sequence[Any]]:
-    """Who else has a say in a call: modes, subclasses, autocast.  Gives an answer or NOT_TAKEN, and the tensors."""
+    """Who else has a say in a call: subclasses, transforms, modes.  Gives an answer or NOT_TAKEN, and the tensors."""
     flat = tensors[0] if row.listed else tensors
+    answer = row_overridden(row, tensors, settings, out)
+    if answer is not NOT_TAKEN:
+        return answer, tensors
+    if row.fallback is not None:
+        return row.fallback(*tensors, *settings), tensors
+    if lifted.is_lifted(flat):
+        return lifted.call(row, tensors, settings, out), tensors
     if not any(isinstance(t, Tensor) for t in flat) and any(isinstance(t, (np.ndarray, np.generic)) for t in flat):
         return row.kernel(*tensors, *settings), tensors  # a rule at work on arrays
     if any(map(_overrides, flat)):
@@ -34,6 +42,14 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
     if not row.listed:
         tensors = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
     return NOT_TAKEN, tensors
+
+
+def strangers_written(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> Any:
+    """The same of a write: gives what is written, or NOT_TAKEN."""
+    heed((target, *others))
+    if lifted.is_lifted((target, *others)):
+        return lifted.write(row, target, others, settings)
+    return NOT_TAKEN
 
 
 def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
@@ -132,4 +148,4 @@ def _blank_all(result: Any) -> Any:
     return blank(result.shape, result.dtype)
 
 
-call.strangers, call.shapes_only = strangers, shapes_only
+call.strangers, call.shapes_only, write.strangers = strangers, shapes_only, strangers_written

@@ -79,7 +79,6 @@ def package_stub() -> str:
                 taken.add(name)
                 lines.append(f"from .{node.module or ''} import {alias.name} as {name}")
     lines += [
-        "from .alias import alias as alias",
         "",
         "RELEASE: str",
         "__version__: str",
@@ -90,8 +89,8 @@ def package_stub() -> str:
     modules = {path.stem for path in PACKAGE.glob("*.py")} | {
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
-    modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "core", "fast", "kernels", "tensor", "ops",
-                "absent", "namespace"}  # fmt: skip
+    modules -= {"__init__", "__main__", "cli", "demo", "torch_alias", "ground", "core", "fast", "kernels", "tensor",
+                "ops", "absent", "namespace"}  # fmt: skip
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
     package = importlib.import_module(PACKAGE.name)
     for table, names in package._TABLES.items():  # there each is a class

@@ -16,7 +16,6 @@ from typing import Any
 
 from ..core import call
 from ..core import tensor as tensors
-from ..core.lifted import Lifted
 from ..core.row import Row
 from ..core.tensor import Tensor, alias, new, wrap
 from ..ground import dtypes, listening
@@ -92,7 +91,9 @@ def _is_custom(value: Any) -> bool:
 
 
 def _say_of(kind: type) -> Any:
-    """The function behind a type's ``__torch_function__``."""
+    """The function behind a type's ``__torch_function__``; a tensor at a level of a transform has no say."""
+    if getattr(kind, "_lifted", False):
+        return _disabled_torch_function_impl
     say = getattr(kind, "__torch_function__", None)
     return getattr(say, "__func__", say)
 
@@ -231,8 +232,6 @@ def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> An
         return call.NOT_TAKEN
 
 
-call.overridden, call.heed = row_overridden, heed
-listening.silent = call.ORDINARY
 listening.is_answered, listening.overridden, listening.ask_first = _is_answered, _overridden, _ask_first
 listening.with_numbers = _with_numbers
 
@@ -296,4 +295,3 @@ Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ig
 Tensor.__torch_function__ = classmethod(_keep_type)  # type: ignore[attr-defined]
 Tensor.__init_subclass__ = classmethod(_prepare)  # type: ignore[assignment]
 Parameter.__torch_function__ = classmethod(_disabled_torch_function_impl)  # type: ignore[attr-defined]
-Lifted.__torch_function__ = classmethod(_disabled_torch_function_impl)  # type: ignore[attr-defined]

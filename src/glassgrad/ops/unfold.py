@@ -12,12 +12,12 @@ import numpy as np
 
 from ..core import engine, saved
 from ..core.node import UNFOLDED
-from ..core.packed import lend
 from ..core.record import Record, freed, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, edge_of, wrap
 from ..families.shape.rows import on_arrays
 from ..ground import modes
+from ..tensor.packed import lend
 
 
 class Form:

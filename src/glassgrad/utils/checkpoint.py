@@ -18,12 +18,12 @@ from ..amp import autocast_mode
 from ..autograd.api import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..autograd.graph import saved_tensors_hooks
-from ..core import engine, hooks
+from ..autograd.graph import captures_inputs, current_task, saved_tensors_hooks
 from ..core.tensor import Tensor, alias
 from ..families.create.functions import empty
 from ..ground import modes
 from ..ground.generator import default_generator
+from ..tensor.hooks import count_on_leaf
 from . import checkpoint_log
 from .selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
@@ -153,7 +153,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        if engine.captures_inputs():
+        if captures_inputs():
             raise RuntimeError(_REENTRANT)
         args = list(ctx.inputs)
         for index, tensor in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
@@ -214,7 +214,7 @@ class _Part:
         self.positions = [index for index, arg in enumerate(args) if isinstance(arg, Tensor)]
         saver: Any = _Inputs.apply(empty((0,), requires_grad=True), *(args[index] for index in self.positions))
         self.inputs = saver.grad_fn
-        hooks.count_on_leaf(self)  # it asks which backward call runs
+        count_on_leaf(self)  # it asks which backward call runs
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -231,7 +231,7 @@ class _Part:
 
     def unpack(self, place: _Place) -> Tensor:
         """Run the part again at the first request of a backward call; each tensor is given out once for each."""
-        call: Any = _groups.current or engine.current_task()
+        call: Any = _groups.current or current_task()
         if call == -1:
             call = f"outside {next(_outside)}"
         if call not in self.counts:

@@ -9,7 +9,7 @@ import os
 from types import ModuleType
 from typing import Any
 
-from ..alias import install
+from ..torch_alias import install
 
 
 @dataclasses.dataclass

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted, write
+from ...core import write
 from ...core.row import FLOATS
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
@@ -14,6 +14,7 @@ from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
+from ...tensor import lifted
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.autocast import low
+from ...tensor.lifted import Lifted, derives
 from ..arithmetic.rows import mul_number
 from ..dropout.functions import dropout
 from ..join.rows import cat

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import derives
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...nn import functional as F
 from ...nn.init import constant_, xavier_normal_, xavier_uniform_
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
+from ...tensor.lifted import derives
 from ..create.functions import empty
 from ..matrix.layers import NonDynamicallyQuantizableLinear
 from .functions import _canonical_mask, _none_or_dtype, switches

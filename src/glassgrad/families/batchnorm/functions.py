@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import float32
@@ -15,6 +14,7 @@ from ...ground.generator import default_generator
 from ...ground.hidden import Hidden
 from ...ground.listening import asking
 from ...ops.declare import composite, functional, unit
+from ...tensor.lifted import Lifted, derives
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import mul_number
 from ..norm import rows as norm_rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...core import lifted
 from ...core.tensor import Tensor
 from ...ground import dtypes, modes
 from ...nn import functional as F
@@ -13,6 +12,7 @@ from ...nn import init
 from ...nn.modules.dimensions import Dimensional
 from ...nn.modules.lazy import LazyModuleMixin
 from ...nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from ...tensor import lifted
 from ..create.construct import tensor
 from ..create.functions import empty, ones, zeros
 

@@ -26,32 +26,36 @@ _OUTDATED_CONJUGATE = Kind("ConjBackward0", _refuse, _refuse)
 _followers: weakref.WeakKeyDictionary[VersionCounter, list[tuple[Any, Any, Any]]] = weakref.WeakKeyDictionary()
 
 
+#: What reads and writes the two slots of a counter.
+_version, _writer = (vars(VersionCounter)[name] for name in ("version", "writer"))
+
+
 class Followed(VersionCounter):
     """The counter of memory that has conjugates: where it counts a write, they are computed anew."""
 
     __slots__ = ()
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:  # type: ignore[override,misc]
         """How often the memory was written."""
-        return VersionCounter.version.__get__(self)  # type: ignore[attr-defined,no-any-return]
+        return _version.__get__(self)  # type: ignore[no-any-return]
 
     @version.setter
-    def version(self, count: int) -> None:
-        VersionCounter.version.__set__(self, count)  # type: ignore[attr-defined]
+    def version(self, count: int) -> None:  # type: ignore[misc]
+        _version.__set__(self, count)
         for conjugate, numbers, source in _living(self):
             if conjugate._array is numbers:
                 np.conjugate(source, out=numbers)
                 share(conjugate).version += 1
 
     @property
-    def writer(self) -> Any:  # type: ignore[override]
+    def writer(self) -> Any:  # type: ignore[override,misc]
         """Who wrote last, if that was recorded."""
-        return VersionCounter.writer.__get__(self)  # type: ignore[attr-defined]
+        return _writer.__get__(self)
 
     @writer.setter
-    def writer(self, record: Any) -> None:
-        VersionCounter.writer.__set__(self, record)  # type: ignore[attr-defined]
+    def writer(self, record: Any) -> None:  # type: ignore[misc]
+        _writer.__set__(self, record)
         for conjugate, _, _ in _living(self):
             conjugate._edge = Record.of(_OUTDATED_CONJUGATE, (edge_of(conjugate) or record(),))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted, write
+from ...core import write
 from ...core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -18,6 +18,7 @@ from ...ground.meta import blank
 from ...ground.runtime import warn_once
 from ...ground.window import strides_of
 from ...ops.declare import composite
+from ...tensor import lifted
 from ..arithmetic.functions import is_number, need_tensor, plain
 from ..index.rows import select
 from ..pointwise import limit as sign

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import is_lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.listening import asking
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor.lifted import is_lifted
 from ..arithmetic.functions import is_number, is_operand, need_tensor, no_match, plain, written
 from . import rows as compare
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.overwritten import type_name
 from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called
@@ -12,6 +11,7 @@ from ...ground.listening import audible
 from ...ground.runtime import warn_once
 from ...ops.autocast import low
 from ...ops.declare import composite
+from ...tensor.overwritten import type_name
 from ..matrix.functions import demand
 from ..matrix.rows import c_name
 from ..pad.rows import constant_pad_nd

@@ -7,7 +7,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core import lifted
 from ...core.tensor import LEAF, Tensor, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, errors, modes
@@ -50,7 +49,11 @@ def fresh(array: Any) -> Tensor:
     out = wrap(array)
     if modes.watch and modes.local.inference:
         out._inference = True
-    return lifted.born(out) if modes.transforming else out
+    if modes.transforming:
+        from ...tensor import lifted  # there is a transform that knows it
+
+        return lifted.born(out)  # type: ignore[no-any-return]
+    return out
 
 
 def mark(leaf: Tensor) -> None:

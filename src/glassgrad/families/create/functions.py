@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted, write
+from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -19,6 +19,7 @@ from ...ground.listening import asking
 from ...ground.meta import blank
 from ...ground.window import look
 from ...ops.declare import composite
+from ...tensor import lifted
 from ..arithmetic.functions import need_tensor
 from ..sparse.kernels import Carrier
 from .construct import array_of, fresh, mark, numpy_of, tensor_of, warn_of_copy

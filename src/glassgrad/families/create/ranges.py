@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes
@@ -16,6 +15,7 @@ from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
@@ -391,7 +391,7 @@ def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
                 target.resize_(part._array.shape).copy_(part)
             return None
         copy = compact(viewed)
-        return copy if out is None else write.into(compact.row, (input,), out, copy)
+        return copy if out is None else into(compact.row, (input,), out, copy)
 
     copied.__name__ = copied.__qualname__ = name
     copied.__doc__ = f"{doc}, in memory of its own."
@@ -535,7 +535,7 @@ def const_data_ptr(self: Any) -> int:
 # -- indices -----------------------------------------------------------------------------------------------------------
 
 #: How ``nonzero_static`` puts its indices into ``out=``.
-_INDICES = write.Composed(
+_INDICES = Composed(
     "nonzero_static",
     "nonzero_static: Expected out tensor to have scalar type {Wanted} but got scalar type{Found}",
     inputs=("self",),
@@ -558,4 +558,4 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     indices = np.full((size, input._array.ndim), fill_value, np.int64)
     indices[: len(positions)] = positions
     result = wrap(indices)
-    return result if out is None else write.into(_INDICES, (input,), out, result)
+    return result if out is None else into(_INDICES, (input,), out, result)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.lifted import Lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import promote_types
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
+from ...tensor.lifted import Lifted
 from ..arithmetic.rows import add_number
 from ..cast.rows import clone
 from ..reduce.functions import check_tensor, one_dim

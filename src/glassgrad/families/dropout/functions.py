@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted
 from ...core.tensor import Tensor, wrap
 from ...core.write import check_cast
 from ...ground import modes
@@ -14,6 +13,7 @@ from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...ground.runtime import warn
 from ...ops.declare import composite, functional, unit
+from ...tensor import lifted
 from ..random.kernels import bernoulli
 from ..random.rows import placed
 from ..reduce.functions import check_tensor

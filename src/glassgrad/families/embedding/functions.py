@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import all_values
 from ...core.tensor import Tensor, share
 from ...ground import dtypes, errors, modes
 from ...ground.runtime import warn
 from ...ops.declare import composite, functional, unit
+from ...tensor.lifted import all_values
 from ..create.ranges import arange
 from ..distance.rows import norm_of
 from ..reduce.functions import check_tensor

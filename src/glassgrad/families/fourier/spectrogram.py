@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import all_values
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.runtime import warn_once
 from ...ops.declare import COMPOSITES, composite
+from ...tensor.lifted import all_values
 from ..cast.rows import view_as_complex, view_as_real
 from ..index.rows import slice as cut
 from ..index.rows import unfold_backward

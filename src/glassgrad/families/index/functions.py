@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.lifted import Lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor.lifted import Lifted
 from ..scatter.functions import gather
 from ..shape.rows import axis_of, expand, reshape
 from . import rows

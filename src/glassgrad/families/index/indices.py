@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Iterable
 from typing import Any
 
-from ...core import lifted
-from ...core.overwritten import type_name
 from ...ground import errors
+from ...tensor import lifted
+from ...tensor.overwritten import type_name
 from ..shape.rows import on_arrays
 
 ALL = builtins.slice(None)

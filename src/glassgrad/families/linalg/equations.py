@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import all_values
 from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import asking, audible
 from ...ops.declare import COMPOSITES, composite
+from ...tensor.lifted import all_values
 from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze

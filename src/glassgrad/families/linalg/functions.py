@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import all_values, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import errors
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
+from ...tensor.lifted import all_values, derives
 from ..matrix.functions import demand, into, matmul
 from ..shape.rows import expand
 from . import kernels as triangle

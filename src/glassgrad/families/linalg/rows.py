@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...core import plan
-from ...core.lifted import all_values
 from ...core.row import op
 from ...ops.declare import COMPOSITES
+from ...tensor.lifted import all_values
 from ..pointwise.limit import conj, real
 from ..reduce.rows import prod_dim
 from ..shape.rows import on_arrays, sum_to, transpose, unsqueeze

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.listening import audible
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
+from ...tensor.lifted import all_values
 from ..activation.rows import logsigmoid
 from ..arithmetic.rows import add_number, mul_number, neg, sub_number
 from ..compare.rows import minimum, where, zero_like

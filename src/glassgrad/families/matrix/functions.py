@@ -14,6 +14,7 @@ from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import COMPOSITES, composite
+from ...tensor import out as outs
 from ..linalg.rows import determinant, inverse_of
 from ..shape.rows import (
     axes_of,
@@ -52,7 +53,7 @@ def into(
     copied: bool = False,
 ) -> Any:  # fmt: skip
     """The result of a function of several rows put into its ``out=``; gives ``out``."""
-    return write.into(write.Composed(function, refusal, castable, copied), inputs, out, result)
+    return outs.into(outs.Composed(function, refusal, castable, copied), inputs, out, result)
 
 
 # -- matmul -----------------------------------------------------------------------------------------------------------

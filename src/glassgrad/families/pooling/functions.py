@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
-from ...core.lifted import derives
 from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
@@ -16,6 +15,7 @@ from ...ground.dtypes import called, int64
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
+from ...tensor.lifted import derives
 from ..arithmetic.functions import need_tensor
 from ..reduce.functions import mean
 from ..shape.functions import ints, need_bool, need_rank, on_meta, one_int, sized

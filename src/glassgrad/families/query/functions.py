@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.lifted import Lifted
 from ...core.tensor import Tensor, new, share
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -20,6 +19,7 @@ from ...ground.size import Size, unchecked
 from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ...ops.torch_function import DisableTorchFunctionSubclass
+from ...tensor.lifted import Lifted
 from ..arithmetic.functions import need_tensor, plain
 from ..join.functions import stack
 from ..shape.rows import alias

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted, write
+from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
-from ...ground.dtypes import called, get_default_dtype
 from ...ground.generator import Generator, default_generator
 from ...ground.layout import dense_like
 from ...ground.listening import asking
 from ...ops.declare import composite
+from ...tensor import lifted
+from ...tensor.out import Composed, into
 from ..arithmetic.functions import is_number, need_tensor, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
 from ..create.construct import numpy_of
@@ -38,7 +39,7 @@ _BY_SIZE = (f"tuple of ints size, *, torch.Generator generator, {_FACTORY}", f"t
 def check_generator(function: str, generator: Any) -> None:
     """Raise PyTorch's error unless ``generator`` is one, or None."""
     if generator is not None and not isinstance(generator, Generator):
-        raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {called(generator)}")
+        raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {dtypes.called(generator)}")
 
 
 def _created(function: str, make: Callable[..., Any], sizes: tuple[int, ...], *wishes: Any) -> Tensor:
@@ -207,7 +208,7 @@ def normal(
         if modes.transforming:
             mean, std = (lifted.chances(part) if isinstance(part, Tensor) else part for part in (mean, std))
         result = _normal_of(mean, std, generator)
-        return result if out is None else write.into(write.Composed("normal", ""), (mean, std), out, result)
+        return result if out is None else into(Composed("normal", ""), (mean, std), out, result)
     if size is None:
         raise no_match(
             "normal",
@@ -337,7 +338,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         result = rows.bernoulli_over(input, float(p), generator)
     else:
         result = bernoulli_(wrap(np.empty_like(input._array)), p, generator=generator)
-    return result if out is None else write.into(write.Composed("bernoulli", ""), (input,), out, result)
+    return result if out is None else into(Composed("bernoulli", ""), (input,), out, result)
 
 
 @composite()
@@ -354,7 +355,7 @@ def multinomial(
         return multinomial(raised, num_samples, replacement, generator=generator, out=out)
     result = wrap(draws.multinomial(source(generator), np.asarray(input._array), int(num_samples), bool(replacement)))
     refusal = "multinomial expects Long tensor out, got: {Found}"
-    return result if out is None else write.into(write.Composed("multinomial", refusal), (), out, result)
+    return result if out is None else into(Composed("multinomial", refusal), (), out, result)
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------
@@ -460,7 +461,7 @@ def state_of(generator: Generator) -> Tensor:
 def set_state(generator: Generator, state: Any) -> Generator:
     """Let a generator continue from a state; gives the generator."""
     if not isinstance(state, Tensor):
-        raise TypeError(f"expected a torch.ByteTensor, but got {called(state)}")
+        raise TypeError(f"expected a torch.ByteTensor, but got {dtypes.called(state)}")
     generator.set_state_bytes(np.asarray(state._array))
     return generator
 
@@ -588,13 +589,11 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
         if input._array.shape[axis] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     if input._array.dtype.kind in "iu":
-        input = input.to(get_default_dtype())
+        input = input.to(dtypes.get_default_dtype())
     steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
     if any(isinstance(step, Tensor) for step in steps):
         for position, step in enumerate(steps):
             if not isinstance(step, Tensor):
-                raise TypeError(
-                    f"expected Tensor as element {position} in argument 1, but got {type(step).__name__}"
-                )  # fmt: skip
+                raise TypeError(f"expected Tensor as element {position} in argument 1, but got {type(step).__name__}")
         return tuple(_uneven(input, axis, points, edge_order) for axis, points in zip(dims, steps, strict=True))
     return tuple(_even(input, axis, plain(step), edge_order) for axis, step in zip(dims, steps, strict=True))

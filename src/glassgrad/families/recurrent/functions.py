@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...core.write import check_fits
 from ...ground import dtypes, modes
@@ -20,6 +19,7 @@ from ...ground.runtime import warn_once
 from ...ops.autocast import low
 from ...ops.declare import composite
 from ...ops.unfold import FORMS, Form
+from ...tensor.lifted import Lifted, derives
 from ..activation.rows import relu
 from ..arithmetic.functions import need_tensor, no_match
 from ..dropout.functions import dropout as dropped

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
-from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
 from ...ground.runtime import warn
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ...tensor.lifted import all_values
+from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..arithmetic.rows import lerp
 from ..cast.rows import fill_number
@@ -375,4 +375,4 @@ def nanquantile(
 
 def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
     refusal = "quantile() out tensor must be same dtype as the input tensor"
-    return write.into(write.Composed("quantile", refusal, copied=True), (input,), out, values)
+    return into(Composed("quantile", refusal, copied=True), (input,), out, values)

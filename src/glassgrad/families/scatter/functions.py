@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.lifted import all_values
 from ...core.tensor import Tensor, number_of, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
+from ...tensor.lifted import all_values
 from ..arithmetic.functions import need_tensor
 from ..index import slices
 from ..index.getitem import prepared, put_in_place

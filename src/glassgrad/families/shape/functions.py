@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import history, lifted, write
+from ...core import history, write
 from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -17,6 +17,7 @@ from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ground.window import as_bytes, dense, look, owner_of, strides_of
 from ...ops.declare import composite
+from ...tensor import lifted
 from ..index import rows as part
 from . import rows
 from .rows import axis_of

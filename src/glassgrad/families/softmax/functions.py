@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import get_default_dtype
@@ -14,6 +13,7 @@ from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor import lifted
 from ..arithmetic.rows import neg
 from ..random.kernels import exponential
 from ..reduce.functions import UNSET, check_tensor, numpy_dtype, one_dim, some_dims

@@ -18,20 +18,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import hooks, packed, plan, views
-from ...core.lifted import Lifted
-from ...core.record import About, Fitting, Kind, Record, VersionCounter, freed, tick
+from ...core import plan, views
+from ...core.record import Fitting, Kind, Record, VersionCounter, freed, tick
 from ...core.row import TABLE
+from ...core.saved import Packed
 from ...core.tensor import Tensor, View, share, wrap
 from ...ground import dtypes
 from ...ground.meta import blank
 from ...ground.names import is_torch
 from ...ground.window import owner_of
 from ...ops.declare import composite
+from ...tensor.hooks import About
+from ...tensor.lifted import Lifted
+from ...tensor.packed import Bare
 from .interchange import OWN, copy_leaf, place_in_memory, reduce_leaf, saving, warn_of_each, warn_of_hooks
 
 #: The classes whose objects make up a graph, beside tensors.
-PARTS = (Record, View, VersionCounter, Fitting, About, packed.Packed, packed.Bare, views.Home)
+PARTS = (Record, View, VersionCounter, Fitting, About, Packed, Bare, views.Home)
 _ATOMS = frozenset({type(None), bool, int, float, complex, str, type})
 #: What of ours in a tensor's dictionary a copy keeps.
 _KEPT = frozenset({"_inference", "_conjugate"})
@@ -181,7 +184,7 @@ class _Description:
 def _names_of(cls: type) -> tuple[str, ...]:
     """The slots of a part that are described: no hooks, nothing that a walk gathers."""
     if cls is About:
-        return "retain", "metadata", "home"
+        return "retain", "metadata"
     names = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ())]
     left_out = {"_gathered", "kind"} if hasattr(cls, "_forward_cls") else {"_gathered"}
     return tuple(name for name in names if name[:2] != "__" and name not in left_out)
@@ -267,7 +270,7 @@ class _Building:
                 record.run = record.kind.run if record.run == "kind" else plan.gradients
             extras = getattr(record, "_about", None)
             if extras is not None and extras.retain is not None:
-                hooks.install(record)
+                extras.install(record)
 
     def value_of(self, value: Any) -> Any:
         """An attribute as it was before it was described."""

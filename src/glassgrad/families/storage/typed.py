@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...core import tensor as tensors
-from ...core.lifted import Lifted
 from ...core.tensor import Tensor, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -20,6 +19,7 @@ from ...ground.runtime import warn
 from ...ground.size import Size
 from ...ground.window import as_bytes, dense, look, owner_of
 from ...ops.declare import composite
+from ...tensor.lifted import Lifted
 from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from itertools import chain, count
 from typing import Any
 
-from ...core.hooks import RemovableHandle
 from ...core.tensor import Tensor
+from ...ground.handle import RemovableHandle
 from .backward_hooks import Passage, warn_of_old_hooks
 
 BOTH = "Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them."

@@ -5,7 +5,7 @@ import sys
 from importlib.util import find_spec
 
 if find_spec("glassgrad") is not None:
-    from glassgrad.alias import install
+    from glassgrad.torch_alias import install
 
     install()
 else:  # PYTHONPATH has led another Python here, which may have a PyTorch of its own

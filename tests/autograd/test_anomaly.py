@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
-from glassgrad.core import anomaly
+from glassgrad.autograd import anomaly
 from glassgrad.core.tensor import edge_of
 from glassgrad.ground import modes
 

@@ -1,4 +1,4 @@
-"""Tensors that stand for others while a function is transformed: what the core knows of ``grad``, ``jvp``, ``vmap``.
+"""Tensors that stand for others while a function is transformed: what operations know of ``grad``, ``jvp``, ``vmap``.
 
 A transform is a *level*.  At it, a tensor stands for a ``value``, a tensor of a lower level (in the end a plain one),
 and carries what the transform is about: a place in the level's own graph, a tangent, or a batch dimension.  What a call
@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..core import saved
+from ..core.tensor import Tensor
 from ..ground import modes
-from . import saved
-from .overwritten import stale_error
-from .packed import Packed
-from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from .row import Row
+    from ..core.row import Row
 
 
 class Lifted(Tensor):
@@ -27,6 +25,7 @@ class Lifted(Tensor):
 
     value: Any
     level: Any
+    _lifted = True
 
     @property  # type: ignore[override]
     def _array(self) -> Any:
@@ -85,7 +84,7 @@ class Lifted(Tensor):
                 setattr(self, name, getattr(other, name))
 
 
-class Kept(Packed):
+class Kept(saved.Packed):
     """A result as its own record at a level keeps it: what it stands for; its place is the record, by ``edge``."""
 
     __slots__ = ("level", "value", "version")
@@ -97,6 +96,8 @@ class Kept(Packed):
     def open(self, edge: Any) -> Any:
         now = saved.version_of(self.value)
         if now != self.version:
+            from .overwritten import stale_error  # a module that only errors need
+
             raise RuntimeError(stale_error(self.value._array, edge, now, self.version))
         return self.level.track(self.value, edge)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.record import Record, about
 from ..ground import modes
 from ..ground.names import is_own_frame
-from .record import Record, about
 
 
 def mark(record: Record) -> None:

@@ -6,37 +6,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core import saved
+from ..core.node import pair_of
+from ..core.record import Record
+from ..core.saved import counter_of, edge_at, own_edge, then
+from ..core.tensor import LEAF, Tensor, edge_of
 from ..ground import dtypes, errors, modes
-from . import anomaly
-from .node import pair_of
-from .record import Record, VersionCounter, output_of
-from .tensor import LEAF, Tensor, edge_of
-
-
-def edge_at(record: Record, slot: int) -> Any:
-    """The edge of the input saved at ``slot``."""
-    row_plan = record.kind.row.plan
-    position = next(position for at, position, _ in row_plan.inputs if at == slot)
-    return record.edges[row_plan.edges.index(position)]
-
-
-def own_edge(record: Record, slot: int) -> Any:
-    """The edge of the result saved at ``slot``; None where it stands beside those that carry gradients."""
-    row_plan = record.kind.row.plan
-    number = next(number for at, number in row_plan.results if at == slot)
-    if number not in row_plan.carry:
-        return None
-    return record if record.kind.outputs == 1 else output_of(record, number, len(record.kind.row.outputs))
-
-
-def counter_of(record: Record, version: Any) -> Any:
-    """The version counter of a result that was saved with ``version``, which one of several outputs is itself."""
-    return version if isinstance(version, VersionCounter) else record.counter
-
-
-def then(version: Any) -> int:
-    """The version that a result had when it was saved: a counter that was saved for it was new."""
-    return 0 if isinstance(version, VersionCounter) else version
 
 
 def stale(record: Record, slot: int) -> NoReturn:
@@ -60,7 +35,7 @@ def stale(record: Record, slot: int) -> NoReturn:
     else:
         edge, data, now = own_edge(record, slot), value, counter_of(record, version).version
     if modes.local.anomaly:
-        anomaly.explain(record)
+        modes.local.anomaly.explain(record)
     raise RuntimeError(stale_error(data, edge, now, max(then(version), 0)))
 
 
@@ -87,3 +62,6 @@ def type_name(data: Any) -> str:
     if name == "BFloat16" or name.startswith("Complex"):
         return f"CPU{name}Type"
     return f"torch.{name}Tensor"
+
+
+saved.stale = stale
