@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .dataset import Dataset, IterableDataset
+from ..dataset import Dataset, IterableDataset
 
 
 def _refuse(name: str, instead: str) -> NoReturn:
