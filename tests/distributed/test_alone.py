@@ -99,7 +99,8 @@ def test_nccl_says_why_it_is_not_here():
 
 def test_a_store_is_where_processes_meet(tmp_path):
     dist = glassgrad.distributed
-    for store in (dist.FileStore(str(tmp_path / "meeting"), 1), dist.PrefixStore("p", dist.TCPStore("127.0.0.1", 0, 1))):
+    tcp = dist.TCPStore("127.0.0.1", 0, 1)
+    for store in (dist.FileStore(str(tmp_path / "meeting"), 1), dist.PrefixStore("part", tcp)):
         dist.init_process_group("gloo", store=store, rank=0, world_size=1)
         total = glassgrad.ones(2)
         dist.all_reduce(total)

@@ -32,8 +32,9 @@ from .stores import FileStore, HashStore, PrefixStore, Store, TCPStore
 __all__ = [
     *_collectives, *_groups, "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
     "FileStore", "HashStore", "P2POp", "PrefixStore", "QueueEmptyError", "ReduceOp", "Store", "TCPStore",
-    "all_gather_object", "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object", "init_device_mesh", "irecv", "is_available", "isend", "recv",
-    "recv_object_list", "reduce_op", "scatter_object_list", "send", "send_object_list",
+    "all_gather_object", "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object",
+    "init_device_mesh", "irecv", "is_available", "isend", "recv", "recv_object_list", "reduce_op",
+    "scatter_object_list", "send", "send_object_list",
 ]  # fmt: skip
 
 

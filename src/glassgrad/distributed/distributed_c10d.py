@@ -204,7 +204,7 @@ def init_process_group(
     _counts["begun"] += 1
     if store is not None:
         if not isinstance(store, Store):
-            raise TypeError(f"store: expected a FileStore or a TCPStore, at which processes can meet, got {type(store)}")
+            raise TypeError(f"store: expected a FileStore or a TCPStore, where processes can meet, got {type(store)}")
         init_method = store.meeting
     url = "env://" if init_method is None else init_method
     alone = told == "mpi" and init_method is None
