@@ -23,13 +23,13 @@ class Store:
 
 
 class FileStore(Store):
-    """A file at which processes meet.
+    """A file beside which processes meet, which they leave as it is.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.FileStore
     """
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
-        self.path, self.world_size, self.meeting = file_name, world_size, f"file://{file_name}"
+        self.path, self.world_size, self.meeting = file_name, world_size, f"file://{file_name}.meeting"
 
 
 class TCPStore(Store):
