@@ -178,6 +178,7 @@ def test_operators_with_a_duck():
         t, duck = torch.ones(2), ducks(torch, lines)
         results = [t + duck, duck + t, t * duck, t - duck, t / duck, t < duck, torch.add(t, duck, alpha=2)]
         show("answers", results + [t @ duck])
+        show("named", lines[-1][0])
         show("lines", [(line[1], line[2], line[3]) for line in lines])
 
     check(program)

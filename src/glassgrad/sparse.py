@@ -10,8 +10,9 @@ from .core.row import TABLE
 from .core.tensor import Tensor, wrap
 from .families.sparse import rows
 from .families.sparse.arithmetic import sum_dim as _sum_dim
-from .families.sparse.functions import checking
+from .families.sparse.functions import checking, sparse_coo_tensor
 from .families.sparse.kernels import keys_of
+from .ground import dtypes
 from .tensor.sparse import CooTensor, SparseTensor
 
 
@@ -95,6 +96,41 @@ def _softmax(input: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
     else:
         result = exps / sums.index_select(0, line_of)
     return rows.at_places_of(result, input.detach())
+
+
+class _OldType(type):
+    """The type of ``FloatTensor`` and its like: calling it makes a tensor, and a tensor of its dtype is an instance."""
+
+    dtype: dtypes.dtype
+    layout, is_sparse, is_cuda = dtypes.sparse_coo, True, False
+
+    def __call__(cls, *args: Any) -> Any:
+        if len(args) > 1 and isinstance(args[0], Tensor):
+            return sparse_coo_tensor(*args)
+        sizes = args if args and isinstance(args[0], int) else args[0] if args else (0,)
+        return sparse_coo_tensor(sizes, dtype=cls.dtype)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, CooTensor) and instance.dtype is cls.dtype  # type: ignore[attr-defined]
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.sparse.{cls.__name__}'>"
+
+
+def _old_type(name: str, dtype: dtypes.dtype) -> _OldType:
+    doc = f"The old name of sparse tensors of {dtype}: of indices and values, and their size; or of a size, empty."
+    return _OldType(name, (), {"__module__": __name__, "__doc__": doc, "dtype": dtype})
+
+
+FloatTensor = _old_type("FloatTensor", dtypes.float32)
+DoubleTensor = _old_type("DoubleTensor", dtypes.float64)
+HalfTensor = _old_type("HalfTensor", dtypes.float16)
+BFloat16Tensor = _old_type("BFloat16Tensor", dtypes.bfloat16)
+LongTensor = _old_type("LongTensor", dtypes.int64)
+IntTensor = _old_type("IntTensor", dtypes.int32)
+ShortTensor = _old_type("ShortTensor", dtypes.int16)
+CharTensor = _old_type("CharTensor", dtypes.int8)
+ByteTensor = _old_type("ByteTensor", dtypes.uint8)
 
 
 class check_sparse_tensor_invariants:  # noqa: N801  PyTorch's name

@@ -97,9 +97,23 @@ def test_nccl_says_why_it_is_not_here():
         glassgrad.distributed.init_process_group("nccl", init_method="tcp://127.0.0.1:0", rank=0, world_size=1)
 
 
-def test_a_store_says_what_to_use():
-    with pytest.raises(RuntimeError, match="Processes do not meet by a store here: pass init_method"):
-        glassgrad.distributed.init_process_group("gloo", store=object(), rank=0, world_size=1)
+def test_a_store_is_where_processes_meet(tmp_path):
+    dist = glassgrad.distributed
+    file, tcp = tmp_path / "file", dist.TCPStore("127.0.0.1", 0, 1)
+    file.write_text("left as it is")
+    for store in (dist.FileStore(str(file), 1), dist.PrefixStore("part", tcp)):
+        dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+        total = glassgrad.ones(2)
+        dist.all_reduce(total)
+        assert dist.get_world_size() == 1 and total.tolist() == [1.0, 1.0]
+        dist.destroy_process_group()
+        with pytest.raises(RuntimeError, match="keeps no values here.*broadcast_object_list"):
+            store.set("key", "value")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["left as it is"]
+    with pytest.raises(RuntimeError, match="there is no HashStore"):
+        dist.HashStore()
+    with pytest.raises(TypeError, match="expected a FileStore or a TCPStore"):
+        dist.init_process_group("gloo", store=object(), rank=0, world_size=1)
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,15 @@ def embeddings(torch, show):
     )
 
 
+def old_types(torch, show):
+    kind, at, values = torch.sparse.FloatTensor, torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0])
+    for made in (kind(at, values), kind(at, values, torch.Size([3, 3])), kind(2, 3), kind(torch.Size([2])), kind()):
+        _seen(show, "made", made)
+        show("is one", [isinstance(made, kind), isinstance(made, torch.sparse.LongTensor), isinstance(values, kind)])
+    show("its values' dtype", torch.sparse.DoubleTensor(at, values).dtype)
+    show("type", [repr(kind), str(kind.dtype), str(kind.layout), kind.is_sparse])
+
+
 def second_order_embedding(torch, show):
     table = torch.nn.Embedding(5, 2, sparse=True)
     torch.nn.init.constant_(table.weight, 0.5)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ground.importing import load as _load
 from . import distributed_c10d
-from .absent import ABSENT, STORES, hint
+from .absent import ABSENT, hint
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
 from .device_mesh import DeviceMesh, init_device_mesh
@@ -27,12 +27,14 @@ from .objects import (
     send_object_list,
 )
 from .reduce_op import ReduceOp, reduce_op
+from .stores import FileStore, HashStore, PrefixStore, Store, TCPStore
 
 __all__ = [
     *_collectives, *_groups, "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "P2POp", "QueueEmptyError", "ReduceOp", "all_gather_object", "batch_isend_irecv", "broadcast_object_list",
-    "distributed_c10d", "gather_object", "init_device_mesh", "irecv", "is_available", "isend", "recv",
-    "recv_object_list", "reduce_op", "scatter_object_list", "send", "send_object_list",
+    "FileStore", "HashStore", "P2POp", "PrefixStore", "QueueEmptyError", "ReduceOp", "Store", "TCPStore",
+    "all_gather_object", "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object",
+    "init_device_mesh", "irecv", "is_available", "isend", "recv", "recv_object_list", "reduce_op",
+    "scatter_object_list", "send", "send_object_list",
 ]  # fmt: skip
 
 
@@ -49,8 +51,6 @@ _PART_OF = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
 def __getattr__(name: str) -> Any:
     if name in _ANSWERED:
         return _load(f"{__package__}.{name}")
-    if name in STORES:
-        return STORES[name]
     if name in _PART_OF:
         return getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
     if name in ABSENT:

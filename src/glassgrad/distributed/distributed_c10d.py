@@ -16,6 +16,7 @@ from .errors import DistBackendError, DistError, DistNetworkError, DistStoreErro
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp
 from .start import connect
+from .stores import Store
 from .work import Work
 
 __all__ = [
@@ -177,6 +178,7 @@ def init_process_group(
     Processes that mpiexec, srun or ``glassgrad launch`` started are joined by MPI; others meet on this machine.
     backend            "gloo", "mpi" or None, which mean the same
     init_method        ``env://`` (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), ``tcp://host:port``, ``file://path``
+    store              a FileStore or TCPStore in its place: its file or address
     timeout            of every collective; 30 minutes where not given
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group
     """
@@ -189,14 +191,13 @@ def init_process_group(
     _check_timeout(limit)
     told = Backend(backend) if backend is not None else Backend("undefined")
     _backends(backend, device_id)
-    if store is not None:
-        raise RuntimeError(
-            "Processes do not meet by a store here: pass init_method='tcp://127.0.0.1:29500' or 'file://path' in its "
-            "place, or start them with `glassgrad launch`"
-        )
     if not (isinstance(rank, int) and isinstance(world_size, int)):
         raise RuntimeError(f"`rank` and `world_size` must be integers. {rank} {world_size}")
     _counts["begun"] += 1
+    if store is not None:
+        if not isinstance(store, Store):
+            raise TypeError(f"store: expected a FileStore or a TCPStore, where processes can meet, got {type(store)}")
+        init_method = store.meeting
     url = "env://" if init_method is None else init_method
     alone = told == "mpi" and init_method is None
     channel, rank, world_size = connect(url, rank, world_size, limit.total_seconds(), f"{_counts['begun']}:0", alone)

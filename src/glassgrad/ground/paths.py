@@ -67,7 +67,7 @@ class _Finder:
         if name not in _shown:
             return None
         loader: Any = self
-        return ModuleSpec(name, loader)
+        return ModuleSpec(name, loader, is_package=any(shown.startswith(f"{name}.") for shown in _shown))
 
     def create_module(self, spec: ModuleSpec) -> None:
         """None: a plain module will do."""

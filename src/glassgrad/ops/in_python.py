@@ -64,6 +64,8 @@ def _is_in_python(function: Any) -> bool:
 
 def handed(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, Any]:
     """Function and arguments of a call as PyTorch hands them on; as they are where they do not fit."""
+    if vars(Tensor).get("__matmul__") is function:  # its other operators are rows, which are heard by their own names
+        function = Tensor.matmul  # type: ignore[attr-defined]
     if not _is_in_python(function):
         return function, args, kwargs
     return by_name(function, args, kwargs or {})

@@ -32,7 +32,12 @@ __all__ = [
     "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "_DatasetKind", "default_collate",
     "default_convert", "functional_datapipe", "get_worker_info", "random_split",
 ]  # fmt: skip
+_PIPES = "Batcher IterableWrapper Mapper Sampler ShardingFilter Shuffler"
 show_all(__name__, {
-    "dataset": {"datapipes": "DFIterDataPipe IterDataPipe MapDataPipe functional_datapipe"},
+    "dataset": {
+        "datapipes": "DFIterDataPipe IterDataPipe MapDataPipe functional_datapipe",
+        "datapipes.iter": " ".join(f"{name}={name}IterDataPipe" for name in _PIPES.split()),
+        "datapipes.iter.combinatorics": "SamplerIterDataPipe ShufflerIterDataPipe",
+    },
     "sampler": {"distributed": "DistributedSampler"},
 })  # fmt: skip

@@ -6,7 +6,7 @@ import bisect
 import itertools
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Iterable, NoReturn, TypeVar  # noqa: UP035  the one of typing goes with Generic as a base
 
 from ...core.tensor import Tensor
@@ -271,6 +271,33 @@ class MapDataPipe(Dataset[Any]):
         _refuse("MapDataPipe", "torch.utils.data.Dataset")
 
 
-def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> NoReturn:
-    """Refused: there are no pipes to add a method to."""
-    _refuse("functional_datapipe", "a function of an iterable")
+def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Callable[[type], type]:
+    """A decorator that gives a class as it is: packages mark theirs on import, and no pipe is made for it."""
+    return lambda cls: cls
+
+
+# what packages ask whether a loader's sampler or data set is: nothing is one
+
+
+class BatcherIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class IterableWrapperIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class MapperIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class SamplerIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class ShardingFilterIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class ShufflerIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
