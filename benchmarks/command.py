@@ -14,6 +14,7 @@ from .conditions import cores, environment, limit, prepared, restarted
 from .engines import COLUMNS, ENVIRONMENT, OURS
 from .fresh import FRESH, fresh
 from .growth import growth
+from .load import busy
 from .plot import plot
 from .seats import Process
 from .table import data, tables, verdicts
@@ -71,6 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", metavar="N", type=int, default=cores(), help="for every engine (default: %(default)s)"
     )
+    parser.add_argument("--busy", action="store_true", help="with each core kept busy by another process")
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios there, .png or .svg (needs matplotlib)")
 
@@ -94,7 +96,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not prepared(options.threads):
         return restarted(words, options.threads)
     try:
-        _run(options, chosen)
+        with busy(cores() if options.busy else 0):
+            _run(options, chosen)
     except (Different, RuntimeError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 1
@@ -110,6 +113,8 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
     for process in processes:
         absent |= process.absent
     conditions = environment(options.threads, list(dict.fromkeys(name.partition(".")[0] for name in wanted)))
+    if options.busy:
+        conditions["load"] = f"{cores()} other processes that keep a core busy each"
     print("\n".join(f"- {key}: {value}" for key, value in conditions.items()))
     print("\n".join(f"- {name}: {reason}" for name, reason in absent.items() if reason))
     print("- ratios: torch / glassgrad, medians over rounds (min..max)\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import re
 import subprocess
 import sys
@@ -37,22 +36,29 @@ print((resident() - before) / {length})
 """
 
 _PEAK = """
-import gc, json
+import gc
 from benchmarks.engines import engines
 from benchmarks.resident import forget_peak, peak, resident
 from benchmarks.workloads import WORKLOADS
 engine = engines([{column!r}])[0][0]
-def steps(**sizes):
-    step = WORKLOADS["gpt"](engine, **sizes)
+def steps(sizes):
+    step = WORKLOADS[{workload!r}](engine, **sizes)
     for _ in range(5):
         step()
-steps(layers=1, heads=2, width=64, context=32, batch=4)
+steps({small!r})
 gc.collect()
 forget_peak()
 before = resident()
-steps(**json.loads({sizes!r}))
+steps({sizes!r})
 print((peak() - before) / 1e6)
 """  # small steps come first, to load what engines load when they are first used
+_SMALL: dict[str, dict[str, int]] = {
+    "gpt": {"layers": 1, "heads": 2, "width": 64, "context": 32, "batch": 4},
+    "lstm": {"width": 32, "steps": 4, "batch": 4},
+    "conv": {"batch": 1},
+    **dict.fromkeys(("mlp", "lenet", "sac"), {"batch": 4}),
+    "graph_network": {"nodes": 100, "edges": 300},
+}  # fmt: skip
 
 
 def run(code: str) -> str:
@@ -110,7 +116,9 @@ def _figures(row: Row, name: str) -> list[float] | None:
         code = _NODE.format(module=name, **row.sizes)
         return [float(run(code)) for _ in range(row.rounds)]
     if row.workload == "peak" and name.partition(".")[0] in ("glassgrad", "torch"):
-        code = _PEAK.format(column=name, sizes=json.dumps(dict(row.sizes)))
+        sizes = dict(row.sizes)
+        workload = sizes.pop("step")
+        code = _PEAK.format(column=name, workload=workload, small=_SMALL[workload], sizes=sizes)
         return [float(run(code)) for _ in range(row.rounds)]
     return None
 

@@ -7,18 +7,21 @@ by another process. A kernel whose best row gains less than 10 % in both does no
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import glassgrad as torch
+from glassgrad.ground.runtime import cores
 from glassgrad.kernels import compiled
+
+from .load import busy
 
 F = torch.nn.functional
 WORTH = 1.1
@@ -227,24 +230,28 @@ def gain(prepare: Callable[[], Callable[[], Any]], rounds: int) -> float:
     return statistics.median(plain / native for native, plain in zip(*timings.values(), strict=True))
 
 
-def _burn() -> None:
-    while True:
-        sum(range(100_000))
+def first_calls(workloads: Iterable[Callable[[], Callable[[], Any]]]) -> float:
+    """Processor seconds that first calls take beyond second ones: to compile, where nothing is kept on disk."""
+    import numba  # noqa: F401 - what importing it takes is not the kernels'
+
+    total = 0.0
+    for prepare in workloads:
+        start = time.process_time()
+        run = prepare()
+        run()
+        middle = time.process_time()
+        prepare()()
+        total += 2 * middle - start - time.process_time()
+    return total
 
 
-@contextmanager
-def busy(cores: int) -> Iterator[None]:
-    """A block in which another process keeps each core busy."""
-    processes = [multiprocessing.get_context("spawn").Process(target=_burn, daemon=True) for _ in range(cores)]
-    for process in processes:
-        process.start()
-    time.sleep(1.0)  # until they have started
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.join()
+def compiling(title: str) -> float:
+    """Processor seconds to compile all that an entry's rows call, in a fresh process with an empty directory."""
+    with tempfile.TemporaryDirectory() as empty:
+        environment = {**os.environ, "GLASSGRAD_NUMBA": "now", "NUMBA_CACHE_DIR": empty}
+        code = f"from benchmarks.ledger import LEDGER, first_calls; print(first_calls(LEDGER[{title!r}].values()))"
+        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, env=environment)
+        return float(done.stdout)
 
 
 def lines(title: str) -> int:
@@ -267,19 +274,17 @@ def main() -> int:
     if compiled.least == compiled.NEVER:
         print("Numba is not installed: there is nothing to measure", file=sys.stderr)
         return 2
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    print("| kernels | lines | row | quiet | busy |\n| --- | --- | --- | --- | --- |")
+    print("| Kernels | Lines | Compiled in | Gain of each row: quiet/busy |\n| --- | --- | --- | --- |")
     for title, workloads in LEDGER.items():
         if options.only not in title:
             continue
         quiet = {name: gain(prepare, options.rounds) for name, prepare in workloads.items()}
-        with busy(cores):
+        with busy(cores()):
             loaded = {name: gain(prepare, options.rounds) for name, prepare in workloads.items()}
-        for position, name in enumerate(workloads):
-            head = f"`{title}` | {lines(title)}" if not position else " | "
-            print(f"| {head} | {name} | {quiet[name]:.2f}x | {loaded[name]:.2f}x |", flush=True)
+        gains = ", ".join(f"{name} {quiet[name]:.2f}/{loaded[name]:.2f}" for name in workloads)
         if max(*quiet.values(), *loaded.values()) < WORTH:
-            print(f"| | | **does not earn {WORTH - 1:.0%}** | | |")
+            gains += f"; **does not earn {WORTH - 1:.0%}**"
+        print(f"| `{title}` | {lines(title)} | {compiling(title):.1f} s | {gains} |", flush=True)
     return 0
 
 

@@ -196,8 +196,23 @@ ROWS = (
         eager=(Goal(1.0),), rounds=3, unit="B", brief={"rounds": 1},
     ),
     Row(
-        "peak memory of the char GPT step, {width} wide, batch {batch}", FOOTPRINT, "peak", _GPT,
+        "peak memory of the char GPT step, {width} wide, batch {batch}", FOOTPRINT, "peak", {"step": "gpt", **_GPT},
         eager=(Goal(1.0),), compiled=(Goal(1.0),), rounds=3, unit="MB", brief={"rounds": 1},
+    ),
+    *(
+        Row(
+            f"peak memory of the {name}", FOOTPRINT, "peak", {"step": step, **sizes},
+            eager=(Goal(1.0),), compiled=(Goal(1.0),), rounds=3, unit="MB", brief={"rounds": 1},
+            without={**_GENERATED, **_LONG},
+        )
+        for name, step, sizes in (
+            ("MLP step, batch {batch}", "mlp", {"batch": 64}),
+            ("LeNet step, batch {batch}", "lenet", {"batch": 64}),
+            ("LSTM({width}), {steps} steps, batch {batch}", "lstm", {"width": 128, "steps": 64, "batch": 16}),
+            ("conv 64->64 3x3, 32x32, batch {batch}", "conv", {"batch": 32}),
+            ("SAC update, batch {batch}", "sac", {"batch": 256}),
+            ("graph network step, {nodes:,} nodes", "graph_network", {"nodes": 2_708, "edges": 10_556}),
+        )
     ),
 )  # fmt: skip
 
@@ -233,7 +248,7 @@ def scaling(short: bool = False) -> list[Row]:
     scaled += [
         Row(
             "peak memory of the char GPT step, {width} wide", "Scaling: peak memory of the char GPT's step", "peak",
-            sizes, rounds=1, unit="MB", along="width",
+            {"step": "gpt", **sizes}, rounds=1, unit="MB", along="width",
         )
         for sizes in widths
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,11 @@ from tests import counts
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # tests run side by side: who waits is to leave the core to others
 os.environ.setdefault("GLASSGRAD_NUMBA", "now")  # what compiled kernels give is tested, not how long NumPy serves first
+
+# A second run can take what the first left out. Variables, not options: pytest is started by tests too, without ours.
+WRITE_PASSED = os.environ.get("GLASSGRAD_WRITE_PASSED")  # the file for the names of the tests that passed
+BUT_PASSED = os.environ.get("GLASSGRAD_BUT_PASSED")  # the file of such names, whose tests are left out
+passed: set[str] = set()
 
 
 def pytest_addoption(parser):
@@ -23,6 +29,28 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Tell the generators, which are collected after this."""
     counts.chosen = config.getoption("--count")
+
+
+def pytest_runtest_logreport(report):
+    """Note which tests passed; of several processes, the one that starts the others hears of all."""
+    if report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
+        passed.add(report.nodeid)
+    elif report.failed:
+        passed.discard(report.nodeid)
+
+
+def pytest_sessionfinish(session):
+    """Write the names down for the second run."""
+    if WRITE_PASSED and not hasattr(session.config, "workerinput"):
+        Path(WRITE_PASSED).write_text("\n".join(sorted(passed)), "utf-8")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what passed before: a test that was skipped, for want of PyTorch or a browser, was not tried."""
+    if BUT_PASSED:
+        before = set(Path(BUT_PASSED).read_text("utf-8").split("\n"))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in before])
+        items[:] = [item for item in items if item.nodeid not in before]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,7 @@
 """`python -m benchmarks --short`: tables, JSON, picture, verdicts; and that a rival that is wrong is found out."""
 
 import json
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -18,6 +19,9 @@ from benchmarks.command import _columns, _companies
 from benchmarks.engines import COLUMNS, Absent, Engine
 from benchmarks.fresh import FRESH, installed_size
 from benchmarks.growth import growth
+from benchmarks.history import main as history
+from benchmarks.history import moved
+from benchmarks.load import busy
 from benchmarks.plot import plot
 from benchmarks.rivals import make
 from benchmarks.rows import Goal, Row, rows, scaling
@@ -394,3 +398,47 @@ def test_the_picture_of_growth(tmp_path):
     assert "<!-- torch -->" in text and "<!-- jax -->" not in text
     with pytest.raises(ValueError, match="nothing to draw"):
         growth([Result(rows()[0], {"glassgrad": [1.0]})], str(tmp_path / "none.png"), "")
+
+
+# -- figures over time -------------------------------------------------------------------------------------------------
+
+
+def kept(**ratios):
+    """A run as ``--json`` writes it: the ratio to torch of each row, with a spread of a tenth."""
+    rows = [
+        {
+            "workload": name, "unit": "s", "columns": {"glassgrad": {"median": 1e-3}},
+            "ratios": {"glassgrad": {"torch": {"median": ratio, "min": ratio * 0.9, "max": ratio * 1.1}}},
+        }
+        for name, ratio in ratios.items()
+    ]  # fmt: skip
+    return {"environment": {"python": "3.11"}, "rows": rows}
+
+
+def test_what_moved_between_two_runs():
+    old = kept(level=1.0, faster=1.0, slower=2.0, gone=1.0)
+    new = kept(level=1.15, faster=1.5, slower=1.0, new=3)
+    lines = list(moved(old, new))
+    assert lines == [
+        "| faster | glassgrad | 1.00x (1 ms) | 1.50x (1 ms) | 1.50 |",
+        "| slower | glassgrad | 2.00x (1 ms) | 1.00x (1 ms) | 0.50 |",
+        "| new | glassgrad | - | 3.00x (1 ms) | new |",
+        "| gone | glassgrad | 1.00x | - | gone |",
+    ]
+
+
+def test_the_report_of_two_files(tmp_path, capsys):
+    files = [tmp_path / name for name in ("one.json", "two.json")]
+    for file, ratio in zip(files, (1.0, 1.01), strict=True):
+        file.write_text(json.dumps(kept(row=ratio)), "utf-8")
+    assert history([str(file) for file in files]) == 0
+    assert "nothing moved" in capsys.readouterr().out
+    assert history([str(files[0])]) == 2
+    assert "two runs are compared, not 1" in capsys.readouterr().err
+
+
+def test_others_keep_the_cores_busy():
+    with busy(1):
+        (process,) = multiprocessing.active_children()
+        assert process.is_alive()
+    assert not multiprocessing.active_children()

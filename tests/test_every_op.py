@@ -265,6 +265,37 @@ def first_and_second(call, leaves):
     return pairs
 
 
+def tensors(value):
+    """The tensors among nested arguments or outputs."""
+    pieces = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [value] if isinstance(value, glassgrad.Tensor) else [found for piece in pieces for found in tensors(piece)]
+
+
+@each_sample([sample for sample in SAMPLES if sample.gradient and not sample.name.startswith("row.")])
+def test_what_is_overwritten_is_refused_or_not_read(sample):
+    """Written after the call, no input and no output changes the gradients: they are as before, or refused."""
+    wanted = None
+    for place in range(-1, 100):
+        made = Call(sample, glassgrad, sample.only[0])
+        everything = made()
+        outputs = [out for out in made.differentiable(everything) if out.grad_fn is not None]
+        targets = tensors([everything, made.args, made.kwargs])
+        if not outputs or any(out._is_view() for out in outputs) or place == len(targets):
+            return  # writes give views another history
+        weights = made.weights(outputs)
+        if place >= 0:
+            targets[place].detach().zero_()
+        try:
+            found = glassgrad.autograd.grad(outputs, made.leaves, weights, allow_unused=True)
+        except RuntimeError as error:
+            assert "been modified" in str(error) and "inplace" in str(error)
+            continue
+        arrays = [None if gradient is None else array(gradient) for gradient in found]
+        wanted = wanted or arrays
+        for a, b in zip(arrays, wanted, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=f"tensor {place} of outputs and arguments was overwritten")
+
+
 @each_case([case for case in CASES if case[0].gradient])
 def test_both_carriers_agree(sample, dtype):
     """Gradients computed on arrays and by recorded operations are the same, bit for bit."""

@@ -18,6 +18,14 @@ NOT_ASKED = {
 }  # fmt: skip
 
 
+#: What is one function here and two there, or has a parameter more: handed on as the one in Python.
+OTHER_ARGUMENTS = {
+    "torch.celu", "torch.selu", "torch.rrelu", "torch.rms_norm", "torch.threshold", "torch.functional.istft",
+    "torch.nn.functional.l1_loss", "torch.lobpcg", "torch.sym_sum", "torch.Tensor.__array__", "torch.Tensor.dim_order",
+    "torch.Tensor.lu", "torch.Tensor.norm",
+}  # fmt: skip
+
+
 class Asked:
     """What a stranger of an engine heard, for a call."""
 
@@ -79,9 +87,19 @@ def test_every_function_asks_once_as_pytorch_does():
                 wrong.append((name, heard))
             elif [kind.__name__ for kind in heard[1]] != [kind.__name__ for kind in wanted[1]]:
                 wrong.append((name, heard[1]))
-            elif not callable(heard[0]) or len(heard[2]) + len(heard[3] or {}) < len(needed):
-                wrong.append((name, heard))
+            elif not callable(heard[0]) or (written(heard) != written(wanted) and name not in OTHER_ARGUMENTS):
+                wrong.append((name, written(heard), written(wanted)))
     assert tried > 1150 and not wrong, wrong
+
+
+def written(call):
+    """The arguments of a call, strangers by the names of their types."""
+
+    def text(value):
+        return type(value).__name__ if type(value).__name__ in ("Duck", "Strange") else repr(value)
+
+    _, _, args, kwargs = call
+    return [text(value) for value in args], kwargs and {name: text(value) for name, value in kwargs.items()}
 
 
 def _has(torch, name):

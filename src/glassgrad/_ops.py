@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from .ops.namespace import OpOverload as OpOverload
 from .ops.namespace import OpOverloadPacket as OpOverloadPacket
@@ -30,12 +31,20 @@ class _Ops(ModuleType):
         space = self.__dict__[name] = namespace(name)
         return space
 
-    def load_library(self, path: Any) -> NoReturn:
-        """OSError: libraries of compiled operations need PyTorch's own."""
-        raise OSError(
-            f"Could not load this library: {path}: it is compiled for PyTorch's C++ library, which is not here; "
-            "torch.library.custom_op defines operations in Python"
-        )
+    def load_library(self, path: Any) -> None:
+        """Load the operations of a compiled library: torchvision's are written anew; OSError for any other's."""
+        if str(path) in self.loaded_libraries:
+            return
+        home, file = os.path.split(os.fspath(path))
+        if not (os.path.basename(home) == "torchvision" and file.startswith("_C.") and os.path.exists(path)):
+            raise OSError(
+                f"Could not load this library: {path}: it is compiled for PyTorch's C++ library, which is not here; "
+                "torch.library.custom_op defines operations in Python"
+            )
+        from .library.vision import define
+
+        define()
+        self.loaded_libraries.add(str(path))
 
     def import_module(self, module: str) -> None:
         """Import a module that defines operations."""

@@ -105,8 +105,16 @@ _ANSWERED = [name for names in _TABLES.values() for name in names.split() if nam
 for _table, _names in _TABLES.items():
     _paths.find_in(_table, _names.split())
 
-_paths.show(f"{__package__}._tensor", f"{__package__}.serialization.rebuild", "_rebuild_from_type_v2")
-_paths.show(f"{__package__}.profiler.profiler", f"{__package__}.profiler.session", "profile ProfilerAction schedule")
+for _path, _file, _names in (
+    ("_custom_ops", "library", "custom_op get_ctx impl impl_abstract"),
+    ("_tensor", "core.tensor", "Tensor"),
+    ("_tensor", "serialization.rebuild", "_rebuild_from_type_v2"),
+    ("profiler.profiler", "profiler.session", "profile ProfilerAction schedule"),
+    ("storage", "families.storage.functions", "UntypedStorage"),
+    ("storage", "families.storage.typed", "TypedStorage"),
+    ("storage", "serialization.rebuild", "_load_from_bytes"),
+):
+    _paths.show(f"{__package__}.{_path}", f"{__package__}.{_file}", _names)
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
@@ -133,7 +141,7 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_ipu_dtype", "is_autocast_ipu_enabled", "set_autocast_ipu_enabled",
                      "get_autocast_xla_dtype", "set_autocast_xla_dtype", "is_autocast_xla_enabled",
                      "set_autocast_xla_enabled", "autocast_increment_nesting",
-                     "autocast_decrement_nesting"), "amp.by_device"),
+                     "autocast_decrement_nesting"), "amp.former"),
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(("fork", "wait", "ScriptModule", "ScriptFunction"), "jit"),
     **dict.fromkeys(("Stream", "Event"), "ground.stream"),

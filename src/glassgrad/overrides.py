@@ -16,6 +16,7 @@ from .core.row import TABLE
 from .core.tensor import Tensor
 from .ground import listening
 from .ops.bind import table_functions
+from .ops.in_python import handed
 from .ops.torch_function import ask, is_stranger, no_implementation, overloaded
 
 _HOME = __name__.partition(".")[0]
@@ -199,7 +200,8 @@ def _answer(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], k
         return proceed(*args, **kwargs)
     public = _of_operator().get(id(function), function)
     types = tuple(map(type, overloaded(args)))
-    return _ask_innermost(public, types, args, kwargs)
+    public, args, named = handed(public, args, kwargs or None)
+    return _ask_innermost(public, types, args, named)
 
 
 def _ask_innermost(function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -1,10 +1,38 @@
-"""Settings of the compiler's tests: small functions are deferred too, or little would be tried."""
+"""Settings of the compiler's tests: small functions are deferred too, and each test runs twice.
+
+Once programs are replayed; once every call is compared with the function as it is written (``verify=1``), and a
+difference is an error. Tests marked ``replays`` look at replays themselves, of which the second way has none.
+"""
+
+import warnings
 
 import pytest
 
 from glassgrad.compiler import function
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "replays: looks at what is replayed; not run with verify=1")
+
+
+def pytest_generate_tests(metafunc):
+    ways = ["replayed"] if metafunc.definition.get_closest_marker("replays") else ["replayed", "verified"]
+    metafunc.parametrize("_way", ways, indirect=True)
+
+
 @pytest.fixture(autouse=True)
-def _always(monkeypatch):
+def _way(request, monkeypatch):
     monkeypatch.setattr(function, "TRIED", 10**9)
+    if request.param == "replayed":
+        yield
+        return
+    init = function.Compiled.__init__
+
+    def verified(self, *args, **settings):
+        init(self, *args, **settings)
+        self.verify = self.verify or 1
+
+    monkeypatch.setattr(function.Compiled, "__init__", verified)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="compile: ")
+        yield

@@ -41,10 +41,25 @@ def test_a_whole_graph_or_an_error():
 
 def test_more_programs_than_it_may_have():
     few = torch.compile(lambda x: x * 2, recompile_limit=1, fullgraph=True)
-    for n in (1, 1, 2, 2):
-        few(torch.ones(n))
+    for _ in range(2):
+        few(torch.ones(1))
     with pytest.raises(torch._dynamo.exc.FailOnRecompileLimitHit):
-        few(torch.ones(3))
+        few(torch.ones(2))
+
+
+def test_nothing_is_deferred_behind_a_way_too_many():
+    def function(x, other):
+        y = x * 2
+        if other:
+            y = y.exp()
+        z = x * 3
+        if other:
+            x.add_(1)
+        return y + z
+
+    limited = torch.compile(function, recompile_limit=1)
+    for other in (False,) * 6 + (True,) * 3:
+        assert torch.equal(limited(torch.ones(3), other), function(torch.ones(3), other))
 
 
 def test_a_module_compiled_in_place():

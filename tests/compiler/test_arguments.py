@@ -245,6 +245,21 @@ def arg_is_outside(how, out):
 
 
 @case
+def arg_is_a_leaf_from_outside(how, out):
+    w = torch.ones(3, requires_grad=True)
+
+    def function(x):
+        ((x * 2).sum() + (w * 3).sum()).backward()
+        return x.grad is w.grad
+
+    f = how(function)
+    for i in range(8):
+        x = w if i == 6 else torch.ones(3, requires_grad=True)
+        w.grad = None
+        out += [f(x), x.grad, w.grad]
+
+
+@case
 def outside_overlap_later(how, out):
     a, b = X(1), X(2)
 

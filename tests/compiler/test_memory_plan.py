@@ -219,6 +219,7 @@ def test_a_graph_that_is_kept_can_be_gone_through_again():
         torch.autograd.grad(made.sum(), weight)
 
 
+@pytest.mark.replays
 def test_the_way_back_lets_go_of_what_was_saved():
     """Each layer's gradient takes the place of what was saved for it: there is never all of both at once."""
     weights = [torch.randn(200, 300, requires_grad=True) for _ in range(12)]

@@ -82,6 +82,13 @@ def alpha_by_tensor(how, out):
 
 
 @case
+def where_it_holds(how, out):
+    f = how(lambda x, least: torch.where(x > least))
+    for least in (0, 0, 0, 1, 2, 3):
+        out.append(f(X(), torch.tensor(float(least))))
+
+
+@case
 def clamp_by_tensor(how, out):
     f = how(lambda x, i: torch.clamp(x, max=i) + x.clamp(min=float(1)).masked_fill(x > 2, i))
     for i in (0.0, 1.0, 2.0, 3.0, 1.0):

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,11 @@ def together(request, tmp_path):
         yield lambda program, count, *arguments: _local(tmp_path, program, count, arguments)
     else:
         yield _mpi
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
 
 
 def _local(folder, program, count, arguments):

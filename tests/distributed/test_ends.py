@@ -18,7 +18,9 @@ import pytest
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
-from glassgrad.distributed import meeting
+from glassgrad.distributed import meeting, run
+
+from .conftest import free_port
 
 FAULTS = str(Path(__file__).with_name("faults.py"))
 HERE = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
@@ -116,7 +118,7 @@ def _again(rank, port):
 
 
 def test_spawned_processes_meet_at_a_loopback_address_and_again():
-    mp.spawn(_again, (_free_port(),), nprocs=2)
+    mp.spawn(_again, (free_port(),), nprocs=2)
 
 
 def test_another_address_is_refused():
@@ -145,14 +147,111 @@ def test_strangers_neither_read_the_key_nor_come_in(tmp_path):
             line.close()
 
 
+class _Left:
+    """What is in a folder for temporary files, and of MPI's shared memory that nobody has open."""
+
+    def __init__(self, folder):
+        self.folder, self.before = folder, self._shared()
+        self.environment = {**HERE, "TMPDIR": str(folder)}
+
+    def _shared(self):
+        return set(Path("/dev/shm").glob("mpich_shm_*")) if os.path.isdir("/dev/shm") else set()
+
+    def __call__(self):
+        files = [file for file in self.folder.rglob("*") if not file.match("glassgrad-[0-9]*")]  # where ranks meet
+        held = "".join(_read(maps) for maps in Path("/proc").glob("[0-9]*/maps"))
+        return files + [file for file in self._shared() - self.before if str(file) not in held]
+
+
+def _read(path):
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+@pytest.fixture
+def left_behind(tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    return _Left(folder)
+
+
+SPAWNED = """
+import os, signal, sys, time
+import torch, torch.distributed as dist, torch.multiprocessing as mp
+
+def main(rank, address, fault):
+    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=3)
+    x = torch.ones(100_000)
+    dist.all_reduce(x)
+    os.write(1, f"pid {os.getpid()}\\n".encode())
+    if fault == "sleeps":
+        time.sleep(60)
+    if rank == 1 and fault == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if rank == 1 and fault == "raises":
+        raise ValueError("no data")
+    for _ in range(3):
+        dist.all_reduce(x)
+
+if __name__ == "__main__":
+    mp.spawn(main, sys.argv[1:], nprocs=3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("raises", "Process 1 (?s:.*)ValueError: no data"), ("killed", "process 1 .*SIGKILL")]
+)
+def test_of_spawned_processes_the_first_to_fail_is_named_and_nothing_is_left(tmp_path, left_behind, fault, words):
+    job = _spawned(tmp_path, fault, left_behind.environment)
+    _, complaint = job.communicate(timeout=60)
+    assert job.returncode == 1 and re.search(words, complaint), complaint
+    assert not left_behind()
+
+
+def _spawned(folder, fault, environment):
+    script = folder / "spawned.py"
+    script.write_text(SPAWNED)
+    line = [sys.executable, "-m", "glassgrad", "run", script, f"tcp://127.0.0.1:{free_port()}", fault]
+    return subprocess.Popen(line, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_what_ends_a_process_ends_those_that_it_spawned(tmp_path, sign):
+    job = _spawned(tmp_path, "sleeps", HERE)
+    pids = _pids(job)
+    job.send_signal(sign)
+    job.communicate(timeout=20)
+    assert job.returncode == -sign and _gone(pids)
+
+
+def _pids(job):
+    printed = ""
+    while len(pids := re.findall(r"pid (\d+)", printed)) < 3:
+        line = job.stdout.readline()
+        assert line, "it ended"
+        printed += line
+    return pids
+
+
 # -- jobs of the launcher -------------------------------------------------------------------------------------------
 
 
 def _launch(*arguments, **settings):
     return subprocess.Popen(
-        [sys.executable, "-m", "glassgrad", "launch", *arguments], text=True, env=HERE, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings,
+        [sys.executable, "-m", "glassgrad", "launch", *arguments], text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **{"env": HERE, **settings},
     )  # fmt: skip
+
+
+def test_what_ranks_print_is_shown_without_the_report_of_mpiexec():
+    printed = b"loss 1\n\n===\n"
+    report = b"\n" + 83 * b"=" + b"\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 7\n"
+    for cut in range(len(printed + report)):
+        pieces = (printed + report)[:cut], (printed + report)[cut:]
+        assert b"".join(run._without_report(pieces)) == printed, cut
+        assert b"".join(run._without_report((printed[:cut], printed[cut:]))) == printed
 
 
 def _gone(pids):
@@ -182,11 +281,12 @@ ENDS = {
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("fault", ENDS)
-def test_a_fault_ends_the_job_and_is_named(fault):
-    job = _launch("-n", "3", FAULTS, fault)
+def test_a_fault_ends_the_job_and_is_named_and_leaves_nothing(fault, left_behind):
+    job = _launch("-n", "3", FAULTS, fault, env=left_behind.environment)
     printed, complaint = job.communicate(timeout=100)
     code, words = ENDS[fault]
     assert job.returncode == code and re.search(words, complaint), complaint
+    assert not left_behind()
     assert "BAD TERMINATION" not in printed + complaint
     assert _gone(int(pid) for pid in re.findall(r"pid (\d+)", printed))
 
@@ -195,17 +295,8 @@ def test_a_fault_ends_the_job_and_is_named(fault):
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_what_ends_the_launcher_ends_all_ranks(sign):
     job = _launch("-n", "3", FAULTS, "sleeps")
-    printed = ""
-    while len(pids := re.findall(r"pid (\d+)", printed)) < 3:
-        printed += job.stdout.readline()
+    pids = _pids(job)
     job.send_signal(sign)
     job.communicate(timeout=20)
     assert job.returncode in (130, -signal.SIGTERM, 143, -signal.SIGKILL)
     assert _gone(pids)
-
-
-def _free_port():
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]

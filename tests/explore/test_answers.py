@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from glassgrad.explore import check, explain, graph_text, observe, paths, read, record, trace_nan, unused, why
+from glassgrad.explore import check, explain, explore, graph_text, observe, paths, read, record, trace_nan, unused, why
 
 from .lines import line_of, mlp, names_case, names_line
 
@@ -432,7 +432,7 @@ def test_one_graph_has_one_count_and_one_numbering(engine):
     x = engine.tensor(2.0, requires_grad=True)
     z = engine.tensor(3.0, requires_grad=True)
     y = x * z + x + z
-    assert "3 operations, 2 leaves" in str(check(y))
+    assert "3 operations, 2 leaves" in str(check(y)) and "3 operations, 2 leaves" in repr(explore(y))
     assert "(three operations, two leaves)" in str(explain(y))
     lines = graph_text(y).splitlines()
     assert lines[1].startswith("#0  AddBackward0") and lines[2].startswith("#1  AddBackward0")

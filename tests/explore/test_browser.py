@@ -84,6 +84,13 @@ def until(holds, seconds=15.0):
     raise AssertionError("waited in vain")
 
 
+def test_the_page_counts_as_the_answers_do(show):
+    graph = graphs.seed()
+    run = show(graph)
+    assert run("return document.getElementById('summary').textContent").startswith("3 operations, 2 leaves · ")
+    assert repr(explore(graph)) == "<Page: 3 operations, 2 leaves>"
+
+
 def press(run, key, on="document.body"):
     run(f"{on}.dispatchEvent(new KeyboardEvent('keydown', {{key: arguments[0], bubbles: true}}))", key)
 

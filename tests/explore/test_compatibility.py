@@ -166,13 +166,17 @@ HEALTHY = [
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "bare"])
 @pytest.mark.parametrize("build", HEALTHY, ids=lambda build: build.__name__)
 def test_nothing_is_found_where_nothing_is_wrong(torch, build, recorded, tmp_path):
-    model, forward = build(torch)
+    find_nothing(*build(torch), recorded, tmp_path, has_lines=build is not traced)
+
+
+def find_nothing(model, forward, recorded, folder, has_lines=True):
+    """Ask every question of a healthy loss; no answer may find anything wrong."""
     known = {"model": model}
     if recorded:
         with record(model) as known["record"]:
             loss = forward()
-        graph = read(loss, **known)
-        assert build is traced or all(node.loc for node in graph.nodes if node.kind == "op" and node.op[0] != "A")
+        ops = [node for node in read(loss, **known).nodes if node.kind == "op" and node.op != "AccumulateGrad"]
+        assert not has_lines or all(node.loc for node in ops)
     else:
         loss = forward()
     answer = check(loss, **known)
@@ -181,12 +185,119 @@ def test_nothing_is_found_where_nothing_is_wrong(torch, build, recorded, tmp_pat
     for name, parameter in model.named_parameters():
         answer = why(loss, parameter, **known)
         assert answer and "hook" not in str(answer) and "yours" not in str(answer), (name, answer)
-    assert explore(loss, path=tmp_path / "graph.html", **known)
+    assert explore(loss, path=folder / "graph.html", **known)
     graph = observe(loss, **known)
     assert not graph.problems, graph.problems
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None
         assert why(loss, parameter, **known), name
+
+
+# -- packages that models and loops come from: each tested where it is installed --------------------------------------
+
+TINY = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16, "intermediate_size": 32}
+
+
+def hugging_face_gpt2(transformers, torch):
+    config = transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=2, n_head=2, n_positions=16)
+    return transformers.GPT2LMHeadModel(config), {}
+
+
+def hugging_face_bert(transformers, torch):
+    config = transformers.BertConfig(vocab_size=50, max_position_embeddings=16, **TINY)
+    return transformers.BertForSequenceClassification(config), {"labels": torch.tensor([0, 1])}
+
+
+def hugging_face_t5(transformers, torch):
+    config = transformers.T5Config(
+        vocab_size=50, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
+    )  # fmt: skip
+    return transformers.T5ForConditionalGeneration(config), {}
+
+
+def hugging_face_vit(transformers, torch):
+    config = transformers.ViTConfig(image_size=16, patch_size=4, num_labels=2, **TINY)
+    batch = {"pixel_values": torch.randn(2, 3, 16, 16), "labels": torch.tensor([0, 1])}
+    return transformers.ViTForImageClassification(config), batch
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "bare"])
+@pytest.mark.parametrize("build", [hugging_face_gpt2, hugging_face_bert, hugging_face_t5, hugging_face_vit])
+def test_nothing_is_found_in_models_of_hugging_face(torch, build, recorded, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    model, batch = build(transformers, torch)
+    if "pixel_values" not in batch:
+        tokens = torch.randint(1, 50, (2, 8))
+        batch = {"input_ids": tokens, "labels": tokens, **batch}
+    find_nothing(model, lambda: model(**batch).loss, recorded, tmp_path)
+
+
+def cut_in_the_middle(torch):
+    """A model whose first layer gets no gradient."""
+
+    class Cut(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+
+        def forward(self, x):
+            return self.last(self.first(x).detach())
+
+    return Cut()
+
+
+def names_the_cut(answer):
+    return not answer and [cut.loc.expression for cut in answer.cuts] == ["self.first(x).detach()"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_in_lightnings_loop(torch, tmp_path):
+    lightning = pytest.importorskip("lightning.pytorch")
+    said = []
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = cut_in_the_middle(torch)
+
+        def training_step(self, batch, index):
+            with record(self) as r:
+                loss = self.model(batch[0]).pow(2).mean()
+            said.append([check(loss, record=r), why(loss, self.model.last.weight), why(loss, self.model.first.weight)])
+            said[-1].append(unused(loss, self).names)
+            return loss
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(8, 4)), batch_size=4)
+    lightning.Trainer(
+        max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False, accelerator="cpu",
+        enable_model_summary=False, default_root_dir=tmp_path,
+    ).fit(Module(), batches)  # fmt: skip
+    assert len(said) == 2
+    for works, reached, lost, names in said:
+        assert works and reached and names_the_cut(lost), lost
+        assert names == ("model.first.weight", "model.first.bias")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_in_skorchs_fit(torch):
+    skorch = pytest.importorskip("skorch")
+    losses = []
+
+    class Net(skorch.NeuralNetRegressor):
+        def get_loss(self, *args, **kwargs):
+            losses.append(super().get_loss(*args, **kwargs))
+            return losses[-1]
+
+    net = Net(cut_in_the_middle(torch), max_epochs=1, batch_size=8, train_split=None, verbose=0)
+    with record() as r:
+        net.fit(torch.randn(8, 4).numpy(), torch.randn(8, 1).numpy())
+    model = net.module_
+    assert why(losses[0], model.last.weight, record=r)
+    assert names_the_cut(why(losses[0], model.first.weight, model=model, record=r))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -268,6 +268,23 @@ def test_a_healthy_model_gives_no_finding(engine, build, recorded):
     assert trace_nan(compute)
 
 
+def test_a_gradient_that_goes_past_a_layer_has_not_vanished(engine):
+    """As it goes past the queries and keys of an attention whose weights are small, by way of the values."""
+    engine.manual_seed(0)
+    nn = engine.nn
+    first, query, value, head = (nn.Linear(8, 8) for _ in range(4))
+    with engine.no_grad():
+        query.weight.mul_(1e-6)
+    model = nn.ModuleDict({"head": head, "first": first, "query": query, "value": value})
+    hidden = first(engine.ones(4, 8))
+    loss = head(value(hidden) + query(hidden * 1e-6).sin() * 1e-6).pow(2).mean()
+    assert observe(loss, model=model, retain_graph=True).problems == ()
+    lost = head(query(hidden * 1e-6)).pow(2).mean()
+    assert {problem.kind for problem in observe(lost, model=nn.ModuleList([head, query, first])).problems} == {
+        "vanishing"
+    }
+
+
 def test_a_net_that_explodes_and_layers_before_a_healthy_one(engine):
     engine.manual_seed(0)
     layers = [engine.nn.Linear(8, 8) for _ in range(8)]

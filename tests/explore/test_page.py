@@ -19,6 +19,7 @@ from glassgrad.explore.model import Graph, Node, Problem, Scope, Stats, TensorIn
 from glassgrad.explore.page import explore, page_html
 from glassgrad.explore.page.contents import contents, number
 from glassgrad.explore.page.drawn import backward_order, drawn
+from glassgrad.explore.page.packed import FORM, packed
 from glassgrad.explore.page.write import SCRIPTS, viewer
 from tests.work import calls_of
 
@@ -28,8 +29,33 @@ EVIL = "</script><script>document.title='taken'</script><img src=x onerror=alert
 
 
 def data_of(text):
-    packed = re.search(r'id="data">([^<]*)<', text).group(1)
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
+    """The data of a page, unfolded as the viewer does it."""
+    coded = re.search(r'id="data">([^<]*)<', text).group(1)
+    data = json.loads(zlib.decompress(base64.b64decode(coded)))
+    assert data.pop("form") == FORM
+    for table in ("boxes", "arrows", "groups"):
+        count = data[table].pop("entries")
+        data[table] = {key: whole(column, count) for key, column in data[table].items()}
+    told = data["details"].pop("told")
+    columns = {key: whole(column, len(data["boxes"]["kind"])) for key, column in data["details"].items()}
+    rows = [{key: told[column[i]] for key, column in columns.items() if column[i]} for i in range(len(columns["rule"]))]
+    data["details"] = {str(i): row for i, row in enumerate(rows) if row}
+    data["levels"] = [level_of(data["levels"]["forms"][form], *own) for form, *own in data["levels"]["own"]]
+    return data
+
+
+def whole(column, count):
+    return column if isinstance(column, list) else [column] * count
+
+
+def level_of(form, units, inward, outward, ends):
+    rows, paths, jumps = form
+    own = list(zip(ends[::2], ends[1::2], strict=True))
+    lines = [[*pair, path] for pair, path in zip(own, paths, strict=False)]
+    return {
+        "units": units, "in": inward, "out": outward, "rows": rows, "lines": lines,
+        "jumps": [[*pair, *jump] for pair, jump in zip(own[len(lines) :], jumps, strict=True)],
+    }  # fmt: skip
 
 
 def cards(data):
@@ -236,6 +262,19 @@ def test_graphs_of_almost_nothing():
         assert data_of(page_html(graph))["groups"]["count"] == [len(graph.nodes)]
 
 
+@pytest.mark.parametrize("make", [graphs.seed, graphs.with_cut, lambda: graphs.gpt(24), lambda: graphs.rnn(50),
+                                  lambda: graphs.long(700)])  # fmt: skip
+def test_a_page_holds_all_of_its_data(make):
+    graph = make()
+    assert data_of(page_html(graph)) == json.loads(json.dumps(contents(graph)))
+
+
+def test_what_blocks_have_in_common_is_written_once():
+    few, many = (json.loads(packed(contents(graphs.gpt(count)))) for count in (24, 48))
+    assert len(few["levels"]["forms"]) == len(many["levels"]["forms"]) < 24
+    assert 2 * len(many["details"]["told"]) < many["boxes"]["entries"]
+
+
 def test_equal_graphs_give_equal_files(tmp_path):
     assert page_html(graphs.gpt(3)) == page_html(graphs.gpt(3))
     place = tmp_path / "deep" / "seed.html"
@@ -296,7 +335,7 @@ def test_forms_for_notebooks():
     forms = page._repr_mimebundle_()
     assert set(forms) == {"text/html", "image/svg+xml", "text/plain"}
     assert forms["image/svg+xml"].startswith("<svg") and "MulBackward0" in forms["image/svg+xml"]
-    assert forms["text/html"].startswith("<iframe") and forms["text/plain"] == "<Page: 8 nodes, 9 edges>"
+    assert forms["text/html"].startswith("<iframe") and forms["text/plain"] == "<Page: 3 operations, 2 leaves>"
     assert set(page._repr_mimebundle_(include=["text/plain"])) == {"text/plain"}
     assert "image/svg+xml" not in explore(graphs.gpt(24))._repr_mimebundle_(exclude=["text/html"])
 

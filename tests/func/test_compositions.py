@@ -31,6 +31,23 @@ def steps(t):
         y = t.zeros_like(x).add_(x)
         return y.mul_(x) + x.new_ones(3)
 
+    def pointed(x):
+        y = x * 2
+        y[x.argmax()] = x.prod()
+        y[x.argmin(), ...] *= x[1]
+        return y - x[x.argmin()]
+
+    def put(x):
+        at = x.argsort()
+        return t.zeros_like(x).index_put((at,), x.sin(), accumulate=True).scatter_add(0, at, x) + x.gather(0, at)
+
+    def parts(x):
+        first, rest = x.split([1, 2])
+        return t.cat([rest.flip(0), first.expand(1)]) * t.stack(x.unbind()[::-1]).as_strided((3,), (1,))
+
+    def dictionary(x):
+        return t.func.grad(lambda d: (d["a"] * d["b"][0].exp()).sum())({"a": x, "b": [x / 2]})["b"][0]
+
     class Cube(t.autograd.Function):
         generate_vmap_rule = True
 
@@ -74,6 +91,20 @@ def steps(t):
         lambda x: t.nn.functional.linear(x, weight, x.flip(0)),
         lambda x: x.index_select(0, t.tensor([2, 0, 0])) * x,
         lambda x: t.logsumexp(t.outer(x, x), 1),
+        pointed,
+        put,
+        parts,
+        dictionary,
+        lambda x: x.sort(descending=True)[0].cumprod(0) / 2,
+        lambda x: t.nn.functional.pad(x.view(1, 1, 3), (1, 1), mode="reflect").view(5).unfold(0, 3, 1).prod(1) / 2,
+        lambda x: t.einsum("i,ij,j->j", x, weight, x) + x.std(),
+        lambda x: t.linalg.inv(t.eye(3, dtype=t.float64) * 3 + t.outer(x, x)) @ x,
+        lambda x: t.view_as_real(t.fft.fft(x)).square().sum(1).sqrt() / 3,
+        lambda x: t.nn.functional.cross_entropy(t.stack([x, x.flip(0)]), t.tensor([0, 2]), reduction="none").sum() * x,
+        lambda x: t.nn.functional.scaled_dot_product_attention(*[t.outer(x, x).view(1, 3, 3)] * 3).sum((0, 1)) / 3,
+        lambda x: t.nn.functional.embedding(t.tensor([2, 0, 1]), x.view(3, 1)).view(3) * x,
+        lambda x: t.tril(t.outer(x, x.tanh())).sum(0).masked_fill(t.tensor([False, True, False]), 0.5),
+        lambda x: x.norm() * x,
     ]
 
 
@@ -107,6 +138,14 @@ def transforms(t):
         lambda f: lambda x: func.grad_and_value(lambda x: f(x).sum())(x)[0],
         lambda f: lambda x: func.vjp(f, x)[1](x)[0],
         lambda f: lambda x: t.vmap(func.grad(lambda y: f(y).sum()))(t.stack([x, -x]))[0],
+        lambda f: lambda x: func.hessian(lambda y: (f(y) * vector()).sum())(x) @ vector(),
+        lambda f: lambda x: t.vmap(f, in_dims=-1, out_dims=1)(t.stack([x, x / 2], 1)).sum(1),
+        lambda f: lambda x: t.vmap(lambda a: (f(a["x"]), a["y"]), out_dims=(-1, None), in_dims=({"x": 1, "y": None},))(
+            {"x": t.stack([x, x / 2], 1), "y": vector()})[0][:, 1],
+        lambda f: lambda x: func.vjp(lambda y: (f(y), y), x, has_aux=True)[1](vector())[0],
+        lambda f: lambda x: func.jacfwd(lambda a, y: {"f": f(y) * a}, argnums=(1,))(vector(), x)["f"][0].sum(1),
+        lambda f: lambda x: sum(func.grad(lambda a, y: (f(y) * a).sum(), argnums=(0, 1))(x, x)),
+        lambda f: lambda x: t.vmap(func.jacrev(f))(t.stack([x, x / 3])).sum((0, 1)),
     ]
 
 

@@ -1,12 +1,13 @@
 """Corners of transforms as PyTorch has them: refusals in its words, prints, rules of batches, Functions of a user."""
 
 import copy
+import importlib
 import pickle
 
 import pytest
 
 import glassgrad
-from tests.func.test_against_torch import _matrix, _vector, assert_same
+from tests.func.test_against_torch import _matrix, _vector, _within, assert_same
 
 pytestmark = pytest.mark.torch
 
@@ -83,6 +84,23 @@ def _given(jvp):
     return program
 
 
+def _kept(t, forward, jvp, dirty=False):
+    """A custom Function of one argument in two parts, whose ``forward`` may write into it."""
+
+    class Kept(t.autograd.Function):
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            if dirty:
+                ctx.mark_dirty(inputs[0])
+
+    Kept.forward, Kept.jvp = staticmethod(forward), staticmethod(lambda ctx, tangent: jvp(tangent))
+    return Kept
+
+
+def _chances(t):
+    return importlib.import_module(f"{t.__name__}.distributions")
+
+
 def _norm(t, **options):
     t.manual_seed(0)
     net = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.BatchNorm1d(4, **options)).double()
@@ -116,6 +134,19 @@ PROGRAMS = {
     "dual number": lambda t: _dual(t, lambda d: t.autograd.forward_ad.make_dual(3.0, d)),
     "dual and out": lambda t: _dual(t, lambda d: t.sin(d, out=t.empty(3, dtype=t.float64))),
     "dual copied": lambda t: _dual(t, lambda d: _unpacked(t, copy.deepcopy(d)) + [pickle.loads(pickle.dumps(d))]),
+    "number with a tangent": _note(lambda t, n: n.append(_dual(t, lambda d: repr(d.sum())))),
+    "level": lambda t: _dual(t, lambda d: t.autograd.forward_ad.make_dual(_vector(t), _vector(t), level=1)),
+    "inference": lambda t: t.func.jvp(
+        lambda x: _within(t.inference_mode(), lambda: x * x), (_vector(t),), (_vector(t),)),
+    "jvp of no view": lambda t: _dual(t, _kept(t, lambda x: x[1:], lambda tangent: tangent[1:] * 1).apply),
+    "jvp of the input": lambda t: _dual(t, _kept(t, lambda x: x, lambda tangent: tangent * 1).apply),
+    "jvp of the input, twice": lambda t: t.func.jvp(lambda x: x * _kept(
+        t, lambda x: x, lambda tangent: tangent * 5).apply(x), (_vector(t),), (_vector(t),)),
+    "jvp beside what was written": lambda t: _dual(t, _kept(
+        t, lambda x: x.mul_(2), lambda tangent: tangent * 2, dirty=True).apply),
+    "jvp into what was written": lambda t: _dual(t, lambda d: (lambda y: _unpacked(t, _kept(
+        t, lambda x: x.mul_(2), lambda tangent: tangent.mul_(2), dirty=True).apply(y) + y))(d * 1)),
+    "jvp of whole numbers": lambda t: _dual(t, _kept(t, lambda x: x.long(), lambda tangent: tangent).apply),
     "jvp gives two": _given(lambda tangent: (tangent, tangent)),
     "jvp gives a number": _given(lambda tangent: 3),
     "jvp gives other sizes": _given(lambda tangent: tangent[:2]),
@@ -131,6 +162,14 @@ PROGRAMS = {
         lambda x: (x**3).sum(), _vector(t), vectorize=True, outer_jacobian_strategy="forward-mode"),
     "Hessian by columns, one by one": lambda t: t.autograd.functional.hessian(
         lambda x: (x**3).sum(), _vector(t), outer_jacobian_strategy="forward-mode"),
+    **{f"{name}, strictly": lambda t, name=name: getattr(t.autograd.functional, name)(
+        lambda x: (x * 2).sum(), _vector(t), *[_vector(t)] * (name != "vjp"), strict=True, create_graph=True)
+        for name in ("vjp", "jvp", "hvp", "vhp")},
+    "direction of another kind": lambda t: t.autograd.functional.jvp(lambda x: x * 2, _vector(t), 3),
+    "pulled back once": lambda t: (lambda pull: (pull(_vector(t), retain_graph=False), pull(_vector(t))))(
+        t.func.vjp(t.exp, _vector(t))[1]),
+    "both modes wrong": lambda t: t.autograd.gradcheck(
+        lambda x: x * x.detach(), (_leaf(t),), check_forward_ad=True),
     "second gradients, nothing checked": lambda t: t.autograd.gradgradcheck(
         t.sin, (_leaf(t),), check_fwd_over_rev=False, check_rev_over_rev=False),
     "second gradients, undefined": lambda t: t.autograd.gradgradcheck(
@@ -176,7 +215,13 @@ PROGRAMS = {
     "chunks draw the same": lambda t: (t.manual_seed(0), t.vmap(
         lambda x: x + t.rand(3), randomness="same", chunk_size=1)(_matrix(t)))[1],
     **{f"into {name}": lambda t, name=name, args=args: t.vmap(_into(t, name, *args))(_matrix(t)) for name, args in {
-        "mul_": "x", "copy_": "x", "fill_": ("number",), "pow_": "x", "lt_": "x", "addcmul_": "xx"}.items()},
+        "mul_": "x", "copy_": "x", "fill_": ("number",), "pow_": "x", "lt_": "x", "addcmul_": "xx", "add_": "x",
+        "copysign_": "x", "logical_or_": "x", "clamp_min_": "x", "clamp_": "x"}.items()},
+    "chances": lambda t: t.vmap(lambda x: _chances(t).Gamma(x, x + 1).log_prob(x) + _chances(t).Normal(x, 1.0).cdf(x))(
+        _matrix(t)),
+    "gradients of chances": lambda t: t.vmap(t.func.grad(
+        lambda x: _chances(t).MultivariateNormal(x, t.eye(3).double()).log_prob(x[0] * x)))(_matrix(t)),
+    "chances refused": lambda t: t.vmap(lambda x: _chances(t).Geometric(x).log_prob(x))(_matrix(t) + 9),
     # rules
     "masked_select": lambda t: t.vmap(lambda x: x.masked_select(t.tensor([True, False, True])))(_matrix(t)),
     "combinations": lambda t: t.vmap(t.combinations)(_matrix(t)),

@@ -8,18 +8,23 @@ from glassgrad import func
 from tests.laws import Call, array
 from tests.samples import all_samples
 
-#: The way back of segment_reduce has no rule, neither here nor in PyTorch, and forward mode neither.
-SAMPLES = [
-    s for s in all_samples() if s.gradient and s.slope and "float64" in s.only and s.name != "segment_reduce"
-]
-each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=[sample.id for sample in SAMPLES])
+#: Where PyTorch's gradient leaves out what the derivative has: rows for padding, the number of times a row was taken.
+UNLIKE = ("padding_idx", "scale_grad_by_freq")
+SAMPLES = [sample for sample in all_samples() if sample.gradient and not any(word in sample.id for word in UNLIKE)]
+TWICE = [sample for sample in SAMPLES if sample.slope and sample.second and "float64" in sample.only]
+
+
+def each_of(samples):
+    """A test for each of some samples."""
+    return pytest.mark.parametrize("sample", samples, ids=[sample.id for sample in samples])
 
 
 class Function:
     """A sample as a function of its leaves, which gives those of its outputs that carry gradients."""
 
-    def __init__(self, sample, dtype="float64"):
-        self.call = Call(sample, glassgrad, dtype)
+    def __init__(self, sample):
+        self.precise = "float64" in sample.only
+        self.call = Call(sample, glassgrad, "float64" if self.precise else sample.only[0])
         outputs = self.call()
         self.carries = [
             isinstance(out, glassgrad.Tensor) and (out.is_floating_point() or out.is_complex()) and out.requires_grad
@@ -61,12 +66,12 @@ def product(some, others):
     return sum(float((array(a).conj() * array(b)).real.sum()) for a, b in zip(some, others, strict=True))
 
 
-def assert_alike(one, other):
-    """Two numbers agree to rounding."""
-    assert one == pytest.approx(other, rel=1e-7, abs=1e-9), (one, other)
+def assert_alike(one, other, precise=True):
+    """Two numbers agree to rounding, which may be that of halves."""
+    assert one == pytest.approx(other, rel=1e-7 if precise else 1e-2, abs=1e-9 if precise else 1e-3), (one, other)
 
 
-@each_sample
+@each_of(SAMPLES)
 def test_forward_and_reverse_are_adjoint(sample):
     """<w, J v> = <J' w, v>."""
     function = Function(sample)
@@ -78,14 +83,14 @@ def test_forward_and_reverse_are_adjoint(sample):
         assert out.shape == tangent.shape and out.dtype == tangent.dtype
     weights = directions(outputs, 5)
     _, pull = func.vjp(function, *function.leaves)
-    assert_alike(product(weights, moved), product(pull(weights), tangents))
+    assert_alike(product(weights, moved), product(pull(weights), tangents), function.precise)
 
 
-@each_sample
+@each_of(TWICE)
 def test_orders_of_modes_agree(sample):
-    """Forward over reverse and forward over forward agree with reverse over reverse."""
+    """Forward over reverse, reverse over forward and forward over forward agree with reverse over reverse."""
     function = Function(sample)
-    if not function.leaves or not any(function.carries) or not sample.second:
+    if not function.leaves or not any(function.carries):
         return
     if any(leaf.is_complex() for leaf in function.leaves):
         return
@@ -105,8 +110,12 @@ def test_orders_of_modes_agree(sample):
         return sum((g * a).sum() for g, a in zip(gradients, across, strict=True))
 
     reverse_reverse = product(func.grad(inner, numbers)(*function.leaves), along)
-    _, forward_forward = func.jvp(
-        lambda *leaves: func.jvp(total, leaves, across)[1], tuple(function.leaves), along
-    )
+
+    def moved(*leaves):
+        return func.jvp(total, leaves, across)[1]
+
+    reverse_forward = product(func.grad(moved, numbers)(*function.leaves), along)
+    _, forward_forward = func.jvp(moved, tuple(function.leaves), along)
     assert_alike(forward_reverse, reverse_reverse)
+    assert_alike(reverse_forward, reverse_reverse)
     assert_alike(float(forward_forward), reverse_reverse)

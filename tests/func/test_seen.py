@@ -82,7 +82,7 @@ def test_dual_tensors_are_seen_as_their_values():
         leaf = torch.ones(2, requires_grad=True)
         dual = forward_ad.make_dual(leaf, torch.ones(2))
         loss = (dual * dual).sum()
-        assert "tangent=tensor(4." in repr(loss)
+        assert "tangent=4.0" in repr(loss)
         assert not dual.is_leaf and leaf.is_leaf
         assert why(loss, leaf).kind == "connected" and check(loss)
         assert len(paths(loss, leaf).paths) == 2

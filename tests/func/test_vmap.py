@@ -172,6 +172,33 @@ def test_it_prints_as_torch():
     assert printed[glassgrad] == printed[torch]
 
 
+#: Keys of which a part differs among the examples: ``i`` and ``j`` are numbers, ``t`` a row of them, others are alike.
+KEYS = ["i", "ij", ":i", "i:j", "ei", "ie", "tei", "i:t", "t:i", ":it", "ni:", "csi", "iu", "u:j", "mi", ":jm", "s:ji"]
+
+
+@pytest.mark.parametrize("parts", KEYS)
+def test_numbers_of_each_example_point_as_those_of_one(parts):
+    """What is read and what is written, where a number among the keys differs from example to example."""
+    draw = np.random.default_rng(len(parts))
+    values = glassgrad.arange(2 * 81.0).reshape(2, 3, 3, 3, 3)
+    i, j, t = (glassgrad.from_numpy(draw.integers(-3, 3, sizes)) for sizes in (2, 2, (2, 2)))
+    alike = {
+        ":": slice(None), "s": slice(1, 3), "n": None, "e": ..., "c": 2, "u": glassgrad.tensor([2, 0]),
+        "m": glassgrad.tensor([True, False, True]),
+    }  # fmt: skip
+
+    def both(v, i, j, t):
+        key = tuple({**alike, "i": i, "j": j, "t": t}[part] for part in parts)
+        there = v[key]
+        new = glassgrad.arange(float(there.numel())).reshape(there.shape)
+        return there, written(v, key, -1.0), written(v, key, there * 0 + new)
+
+    together = glassgrad.func.vmap(both)(values, i, j, t)
+    for number in range(2):
+        for out, alone in zip(together, both(values[number], i[number], j[number], t[number]), strict=True):
+            np.testing.assert_array_equal(array(out[number]), array(alone))
+
+
 def test_gradients_of_each_example():
     """Per-sample gradients of a network with convolutions are those of the examples taken one by one."""
     func, nn = glassgrad.func, glassgrad.nn

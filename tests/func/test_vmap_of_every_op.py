@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import warnings
 
 import numpy as np
 import pytest
 
 import glassgrad
+import glassgrad.families
+from glassgrad.core.row import TABLE
 from tests.laws import Call, array, flat
 from tests.samples import T, all_samples
 
@@ -207,3 +211,14 @@ def assert_gradients_are_the_loop(case):
         for out, expected in zip(given, wanted, strict=True):
             scale = np.nanmax(np.abs(expected[np.isfinite(expected)]), initial=1.0)
             np.testing.assert_allclose(array(out), expected, rtol=1e-8, atol=1e-9 * scale, err_msg=which)
+
+
+def test_written_rules_stand_in_the_family_of_their_row():
+    """A family's rules are imported when a batch first meets one of its rows: elsewhere they might come too late."""
+    for info in pkgutil.iter_modules(glassgrad.families.__path__, "glassgrad.families."):
+        if importlib.util.find_spec(f"{info.name}.batches") is not None:
+            importlib.import_module(f"{info.name}.batches")
+    rules = [(TABLE[name], rule) for name in TABLE for rule in (TABLE[name].batch_rule, TABLE[name].composed) if rule]
+    assert len(rules) > 100
+    for row, rule in rules:
+        assert rule.__module__.rpartition(".")[0] == row.plain.__module__.rpartition(".")[0], row.name

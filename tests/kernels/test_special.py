@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import glassgrad
 from glassgrad.families.special import kernels as special
 from glassgrad.families.special import scipy_special
 
@@ -95,3 +96,10 @@ def test_shape_and_dtype_stay(value):
         found = function(value)
         assert found.shape == value.shape
         assert found.dtype == value.dtype
+
+
+def test_chances_stay_between_nought_and_one():
+    x = glassgrad.linspace(-6, 6, 200_001)
+    for values in (glassgrad.erf(x) / 2 + 0.5, glassgrad.special.ndtr(x), glassgrad.distributions.Normal(0, 1).cdf(x)):
+        assert values.min() == 0 and values.max() == 1 and (values.diff() > -1e-6).all()
+    assert glassgrad.erf(glassgrad.full((1000,), float("nan"))).isnan().all()

@@ -245,6 +245,16 @@ w.__setitem__(w > 0, v[:1] * 1j)|torch.hypot(v.bool(), torch.ones(3))|torch.cdis
 torch.nn.functional.pad(u, (1, 1), value=-1)|torch.nn.functional.cosine_similarity(v.double(), torch.tensor(1.0), 0)
 torch.nn.functional.cosine_similarity(v + 0j, v, 0)|torch.slice_scatter(torch.tensor(1.0), v, 0)|v.clamp(v + 0j, v)
 torch.zeros(0, dtype=torch.complex64).logsumexp(0)|torch.tensordot(u[:1], u, 0)|torch.ones(0, 3).index_select(1, w)
+v.index_put((w,), torch.ones(1, 2))|v.index_put((w,), torch.ones(1, 1, 2), accumulate=True)|v.index_put((w, w), v)
+m.__setitem__(m > 0, torch.ones(2, 3).double())|m.__setitem__(w, torch.ones(2, 4).double())|m.select(-1, -3)
+torch.ones(0).index_put_((w[:1],), w[:0], accumulate=True)|m.bool().expand(2)|m.bfloat16().expand(2)
+torch.nn.functional.linear(m, v[0])|torch.cdist(u.view(2, 1), m)|v[0].index_add(0, w, v[0])|m.index_select(1, w + 5)
+m.index_select(0, w + 5)|torch.ones(0).index_select(0, w)|v.index_copy(0, w, m.double())|m.index_copy(0, w, v[0])
+m.scatter(0, w, m.double())|m.scatter_add(0, w, m.double())|m.scatter(0, w, 1j)|m.scatter(0, w.view(1, 2), 1j)
+torch.lerp(v, v, 1j)|torch.lerp(v, v, 1e300)|v.half().lerp_(v.half(), 1j)|torch.lerp(v, v * 2, 2 + 0j)|w.lerp(w, 0.5)
+torch.lerp(w, w, v[0] / 2)|torch.lerp(w[0], w[0], v[0].double())|w.lerp_(w, v[0] / 2)|torch.lerp(v, v, v[0] * 1j)
+(v > 0).clamp_min(True)|(v > 0).clamp_max_(True)|(v > 0).clamp(True)|(v > 0).clamp(True, True)|(v > 0).clamp_min(1)
+torch.nn.functional.binary_cross_entropy_with_logits(v > 0, v)|torch.nonzero_static(w, size=4, out=torch.zeros(2, 3))
 """.replace("\n", "|").strip("|").split("|")  # fmt: skip
 
 
@@ -258,13 +268,27 @@ def test_one_fault(call):
 
 LEAF_FIRST = [
     "x.clamp_(0, 1j)", "x.addmm_(x[:1], x)", "x.index_fill_(0, torch.tensor([0]), 1j)", "x.masked_scatter_(x > 0, x)",
-    "x.__setitem__(x > 0, torch.ones(5))", "x.scatter_(0, torch.tensor([[0]]), x.double())",
+    "x.__setitem__(x > 0, torch.ones(5))", "x.scatter_(0, torch.tensor([[0]]), x.double())", "x.fill_(x)",
+    "x.fill_(1j)", "x.masked_fill_(x > 0, x)", "x.masked_fill_(x, 1)", "x.masked_fill_(x > 0, 1j)",
+    "x.copy_(torch.ones(5))", "x.lerp_(x.int(), 1)", "x.lerp_(x, 1j)", "torch.nn.functional.threshold_(x, 0, 1j)",
+    "x.masked_scatter_(x, x)", "x.cumsum_(3)", "x.cumprod_(3)",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("write", LEAF_FIRST)
 def test_a_leaf_is_refused_before_anything_else(write):
     same(f"(lambda x: {write})(torch.ones(2, 2, requires_grad=True))")
+
+
+GRADIENT_FIRST = [
+    "torch.mm(x, x[0], out={})", "torch.add(x, torch.ones(3), out={})", "torch.maximum(x * 1j, x, out={})",
+    "torch.cat([x, x[0]], out={})", "torch.linalg.cross(x, x, out={})", "torch.gather(x, 0, x, out={})",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", GRADIENT_FIRST)
+def test_out_refuses_gradients_before_anything_else(call):
+    same(f"(lambda x: {call.format('torch.ones(1)')})(torch.ones(2, 3, requires_grad=True))")
 
 
 DIFFERENT = ["x.unique()", "torch.unique(x, dim=0)", "x.unique_consecutive()", "torch.unique_consecutive(x, dim=0)"]
@@ -282,6 +306,38 @@ def test_a_conjugate_is_not_written(write):
     with pytest.raises(RuntimeError, match="a conjugate is being written in place"):
         eval(write, scope)  # noqa: S307  the expressions are the test's own
     assert not glassgrad.fft.ifft(x).is_conj() and x.conj_physical().mul_(2) is not None
+
+
+OVERLAPS = """
+torch.cross(x, x, dim=1, out=x)|torch.cross(x, y, dim=1, out=y)|torch.linalg.cross(x, y, out=x)|x.heaviside_(y)
+torch.polar(x, x, out=torch.view_as_complex(r[:18].view(3, 3, 2)))|torch.msort(x, out=y)|torch.nonzero(i, out=i)
+torch.nonzero_static(i, size=3, out=i)|torch.rand(3, out=z)|torch.arange(3, out=z)|torch.full((3,), 2, out=z)
+torch.randint(3, (3,), out=z)|torch.zeros(3, out=z)|torch.linspace(1, 1, 3, out=z)|torch.normal(0., 1., (3,), out=z)
+x.fill_(x[0, 1])|z.fill_(x[0, 1])|x.masked_fill_(x > 1, x[1, 1])|x.__setitem__(x > 1, x[1, 1])|z.__setitem__(z > 1, z)
+r[:1].__setitem__(r[:1] > 0, r[:1])|r[:1].__setitem__(r[:1] > 9, r[:1])|r[:2].__setitem__(r[:2] > 0, r[:2])
+x[0].expand(2, 3).__setitem__(torch.tensor([0]), x[0])|x[0].expand(2, 3).__setitem__(1, x[0, 1])|z.__setitem__(0, z[0])
+x[0].expand(2, 3).__setitem__(slice(None), x[0])|z.copy_(z)|x[0].expand(2, 3).copy_(x[0])|z.copy_(x[0])|x.copy_(x)
+""".replace("\n", "|").strip("|").split("|")
+
+
+@pytest.mark.parametrize("write", OVERLAPS)
+def test_what_lies_on_what_is_written(write):
+    same(
+        f"(lambda r, i, z: (lambda x, y: [{write}, r, i, z, z._version])(r[:9].view(3, 3), r[1:10].view(3, 3)))"
+        "(torch.linspace(0.5, 2, 20), torch.arange(3).view(3, 1), torch.ones(1).expand(3))"
+    )
+
+
+@pytest.mark.parametrize("call", ["kthvalue(1)", "mode()", "cummax(0)", "cummin(0)", "sort()", "logcumsumexp(0)"])
+def test_one_complex_number_needs_no_order(call):
+    same(f"torch.tensor(2 + 1j).{call}")
+    same(f"torch.tensor([2 + 1j])[:0].{call}")
+
+
+@pytest.mark.parametrize("call", ["logcumsumexp(0)", "prod()", "prod(0)", "cumprod(0)"])
+def test_one_number_is_its_own_sum_and_product(call):
+    for number in ("1.0", "float('nan')", "float('inf')", "0.0"):
+        same(f"(lambda x: (x.{call}.backward(), x.grad))(torch.tensor({number}, requires_grad=True))")
 
 
 def test_memory_shared_by_data_is_seen():

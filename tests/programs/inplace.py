@@ -332,3 +332,20 @@ def transposing_in_place(torch, show):
     show.graph("graph", y)
     (y * torch.arange(6.0).reshape(2, 1, 3)).sum().backward()
     show("x.grad", x.grad)
+
+
+def second_gradients_through_a_write(torch, show):
+    """What a write keeps of the values before it is no longer the tensor's: later writes do not concern it."""
+    for values in (lambda x: x * 1, lambda x: x.sin(), lambda x: torch.addcmul(x, x, x, value=-1.5)):
+        x = torch.tensor([-1.5, 2.0], requires_grad=True)
+        y = values(x)
+        y *= x
+        (first,) = torch.autograd.grad(y.abs().sum(), x, create_graph=True)
+        first.abs().sum().backward()
+        show("gradients", [first, x.grad])
+        y = values(x)
+        y[y > 1] = y[1]
+        y.masked_fill_(y < 0, y[1] * 1)
+        (first,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+        first.abs().sum().backward()
+        show("gradients where one value was written", [first, x.grad])

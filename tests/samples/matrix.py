@@ -83,6 +83,8 @@ SAMPLES = [
     sample("bmm", t(4, 2, 6, layout="strided"), t(4, 6, 4, layout="strided"), label="strided"),
     sample("bmm", t(4, 2, 0), t(4, 0, 5)),
     sample("bmm", t(0, 2, 3), t(0, 3, 5)),
+    sample("bmm", t(4, 2, 1), t(4, 1, 5)),
+    sample("bmm", ints(4, 2, 1), ints(4, 1, 5)),
     sample("bmm", ints(4, 2, 3), ints(4, 3, 5)),
     sample("bmm", c(2, 2, 3), c(2, 3, 2)),
     sample("bmm", t(4, 2, 3), t(4, 3, 5), **HALF),

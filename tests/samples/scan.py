@@ -27,6 +27,8 @@ SAMPLES = [
     sample("logcumsumexp", t(2, 4), 1),
     sample("logcumsumexp", t(3, 2, 2), 0),
     sample("logcumsumexp", t(), 0),
+    sample("logcumsumexp", t(2, 4, kind="complex"), 1, label="complex"),
+    sample("logcumsumexp", t(3, 2, kind="complex"), 0, label="complex, 0"),
     sample("cummax", t(3, 4, away=0.01), 1),
     sample("cummax", t(3, 4, away=0.01, layout="transposed"), 0),
     sample("cummax", t(), 0),

@@ -302,7 +302,10 @@ def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...], watched: A
             continue
         rng = np.random.default_rng(0)
         seeds = rng.uniform(-1, 1, (2, *out._array.shape)).astype(out._array.dtype)
-        together = grad(out, tensors, wrap(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True)
+        try:
+            together = grad(out, tensors, wrap(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True)
+        except RuntimeError as error:
+            raise GradcheckError(f"While computing batched gradients, got: {error}") from error
         for row in range(2):
             alone = grad(out, tensors, wrap(seeds[row]), retain_graph=True, allow_unused=True)
             for a, b in zip(together, alone, strict=True):

@@ -48,7 +48,7 @@ class DualLevel(Forward):
         text = repr(dual.value)
         if dual.tangent is None or not self.is_alive:
             return text
-        return with_suffixes(text[:-1], [f"tangent={dual.tangent!r}"], len("tensor("))
+        return with_suffixes(text[:-1], [f"tangent={dual.tangent}"], len("tensor("))
 
 
 def _level() -> DualLevel | None:
@@ -99,6 +99,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
+    if level not in (None, 0):
+        raise RuntimeError("Invalid level given to _make_dual")
     if current.tangent(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "

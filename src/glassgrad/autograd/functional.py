@@ -74,9 +74,9 @@ def _check_outputs(outputs: Tensors, inputs: Tensors, strict: bool) -> None:
             )
 
 
-def _check_v(v: Any, other: Tensors, is_other_tuple: bool) -> Tensors:
+def _check_v(v: Any, other: Tensors, is_other_tuple: bool, function: str) -> Tensors:
     """The vector(s), checked to fit ``other``."""
-    vectors = v if isinstance(v, tuple) else (v,)
+    vectors, _ = _tuple(v, "v", function)
     if len(other) > 1 or is_other_tuple:
         if len(vectors) != len(other):
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(vectors)}.")
@@ -103,7 +103,7 @@ def _grads(
     return grad(chosen, inputs, cotangents, allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
 
 
-def _filled(grads: Any, inputs: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
+def _filled(grads: Any, inputs: Tensors, strict: bool, stage: str) -> Tensors:
     """Gradients with zeros for the missing ones; in strict mode, PyTorch's errors instead."""
     gradients = []
     for index, (g, tensor) in enumerate(zip(grads, inputs, strict=True)):
@@ -111,13 +111,27 @@ def _filled(grads: Any, inputs: Tensors, strict: bool, create_graph: bool, stage
             if strict:
                 raise RuntimeError(_missing(stage, index))
             g = zeros_like(tensor)
-        elif strict and create_graph and not g.requires_grad and stage == "back":
-            raise RuntimeError(
-                f"The backward of the user-provided function is independent of input {index}. This is not allowed in "
-                "strict mode."
-            )
         gradients.append(g)
     return tuple(gradients)
+
+
+def _check_tracked(gradients: Tensors, reason: str) -> None:
+    """Raise PyTorch's error for strict mode unless each of the gradients can be differentiated in its turn."""
+    for index, g in enumerate(gradients):
+        if not g.requires_grad:
+            raise RuntimeError(reason.format(index=index))
+
+
+_CONSTANT_JACOBIAN = (
+    "The jacobian of the user-provided function is independent of input {index}. This is not allowed in strict mode "
+    "when create_graph=True."
+)
+_NO_HESSIAN = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {index} "
+    "is independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
+    "example)."
+)
 
 
 def _missing(stage: str, index: int) -> str:
@@ -149,7 +163,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         _check_outputs(outputs, at, strict)
         weights: Any
         if v is not None:
-            weights = _check_v(_detached(v, create_graph), outputs, outputs_tuple)
+            weights = _check_v(_detached(v, create_graph), outputs, outputs_tuple, "vjp")
         elif len(outputs) != 1 or outputs[0].numel() != 1:  # type: ignore[attr-defined]
             raise RuntimeError(
                 "The vector v can only be None if the user-provided function returns a single Tensor with a single "
@@ -157,7 +171,9 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
             )
         else:
             weights = None
-        products = _filled(_grads(outputs, at, weights, create_graph=create_graph), at, strict, create_graph, "back")
+        products = _filled(_grads(outputs, at, weights, create_graph=create_graph), at, strict, "back")
+        if strict and create_graph:
+            _check_tracked(products, _CONSTANT_JACOBIAN)
     return (
         _finished(_shape_back(outputs, outputs_tuple), create_graph),
         _finished(_shape_back(products, inputs_tuple), create_graph),
@@ -176,7 +192,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         tensors, inputs_tuple = _tuple(inputs, "inputs", "jvp")
         at = _prepared(tensors, create_graph)
         if v is not None:
-            towards = _check_v(v, at, inputs_tuple)
+            towards = _check_v(v, at, inputs_tuple, "jvp")
         elif len(at) != 1 or at[0].numel() != 1:  # type: ignore[attr-defined]
             raise RuntimeError(
                 "The vector v can only be None if the input to the user-provided function is a single Tensor with a "
@@ -187,14 +203,11 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         outputs, outputs_tuple = _tuple(func(*at), "outputs of the user-provided function", "jvp")
         _check_outputs(outputs, at, strict)
         weights = tuple(zeros_like(out, requires_grad=True) for out in outputs)
-        back = _filled(_grads(outputs, at, weights, create_graph=True), at, strict, True, "back")
-        products = _filled(
-            _grads(back, weights, towards, create_graph=create_graph),
-            outputs,
-            strict,
-            create_graph,
-            "double_back_trick",
-        )
+        back = _filled(_grads(outputs, at, weights, create_graph=True), at, strict, "back")
+        moved = _grads(back, weights, towards, create_graph=create_graph)
+        products = _filled(moved, outputs, strict, "double_back_trick")
+        if strict and create_graph:
+            _check_tracked(products, _CONSTANT_JACOBIAN)
     return (
         _finished(_shape_back(outputs, outputs_tuple), create_graph),
         _finished(_shape_back(products, outputs_tuple), create_graph),
@@ -226,7 +239,7 @@ def _hessian_product(
         tensors, inputs_tuple = _tuple(inputs, "inputs", name)
         at = _prepared(tensors, create_graph)
         if v is not None:
-            towards: Any = _check_v(v, at, inputs_tuple)
+            towards: Any = _check_v(v, at, inputs_tuple, name)
         elif len(at) != 1 or at[0].numel() != 1:  # type: ignore[attr-defined]
             raise RuntimeError(
                 "The vector v can only be None if the input to the user-provided function is a single Tensor with a "
@@ -237,8 +250,10 @@ def _hessian_product(
         outputs, outputs_tuple = _tuple(func(*at), "outputs of the user-provided function", name)
         _check_outputs(outputs, at, strict)
         output = _single(outputs, outputs_tuple, name)
-        slope = _filled(_grads((output,), at, create_graph=True), at, strict, True, "back")
-        result = _filled(_grads(slope, at, towards, create_graph=create_graph), at, strict, create_graph, "double_back")
+        slope = _filled(_grads((output,), at, create_graph=True), at, strict, "back")
+        if strict:
+            _check_tracked(slope, _NO_HESSIAN)
+        result = _filled(_grads(slope, at, towards, create_graph=create_graph), at, strict, "double_back")
     return _finished(output, create_graph), _finished(_shape_back(result, inputs_tuple), create_graph)
 
 
@@ -297,10 +312,7 @@ def jacobian(
                             "not allowed in strict mode."
                         )
                     if g is not None and strict and create_graph and not g.requires_grad:
-                        raise RuntimeError(
-                            "The jacobian of the user-provided function is independent of input "
-                            f"{index}. This is not allowed in strict mode when create_graph=True."
-                        )
+                        raise RuntimeError(_CONSTANT_JACOBIAN.format(index=index))
                     column.append(zeros_like(tensor) if g is None else g)
             blocks.append(
                 tuple(
@@ -383,14 +395,8 @@ def hessian(
             output, pull = pullback(checked, at, None, False)
             return pull(ones_like(output))
         gradients = jacobian(checked, at, create_graph=True)
-        for index, g in enumerate(gradients):
-            if strict and not g.requires_grad:
-                raise RuntimeError(
-                    "While computing the hessian, found that the jacobian of the user-provided function with respect "
-                    f"to input {index} is independent of the input. This is not allowed in strict mode. You should "
-                    "ensure that your function is twice differentiable and that the jacobian depends on the inputs "
-                    "(this would be violated by a linear function for example)."
-                )
+        if strict:
+            _check_tracked(gradients, _NO_HESSIAN)
         return gradients
 
     blocks = jacobian(slope, tensors, create_graph, strict, vectorize, outer_jacobian_strategy)

@@ -47,12 +47,12 @@ def gradcheck(
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     try:
-        if check_forward_ad:
-            differences.check_forward(func, inputs, eps, atol, rtol, check_batched_forward_grad)
         if check_backward_ad:
             differences.check(
                 func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode
             )
+        if check_forward_ad:
+            differences.check_forward(func, inputs, eps, atol, rtol, check_batched_forward_grad)
         if check_undefined_grad and check_backward_ad:
             differences.check_undefined(func, inputs)
     except GradcheckError:

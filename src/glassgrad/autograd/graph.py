@@ -19,6 +19,7 @@ from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import errors, modes
 from ..ground.handle import RemovableHandle
+from ..ground.listening import audible
 from ..tensor.hooks import count_on_leaf
 from ..tensor.packed import Hooked, SavedTensor  # noqa: F401  PyTorch has the latter here too
 
@@ -208,6 +209,7 @@ def _stand_in(tensor: Tensor, edge: Any) -> Tensor:
     return out
 
 
+@audible  # a compiled call must run what is pending first
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a tensor (or several) as written, for code that wrote to its memory by other means."""
     if not isinstance(tensor, Tensor | Iterable):

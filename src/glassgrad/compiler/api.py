@@ -108,7 +108,7 @@ def compile(
                      that are reached: programs are run without the function's Python
     verify           every so manieth call is compared with the function as it is written; a difference is warned of,
                      and ends all replaying
-    recompile_limit  how often calls may part ways (8)
+    recompile_limit  in how many ways calls may go (8); others run as they are written
     backend          one of PyTorch's: "eager" and its like leave the function as it is, others make no difference, and
                      neither do the other settings
 

@@ -31,6 +31,7 @@ DEFERRED = frozenset(
     add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
     sub_number pow pow_base pow_number square float_power positive
     __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
+    reflected_sub reflected_div power_operator abs_operator pos_operator invert_operator _reflected_matmul
     div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
     fill_ copy_
 
@@ -38,7 +39,7 @@ DEFERRED = frozenset(
     bool to type_as cpu conj real imag spread_over whole_sum
 
     eq ne lt le gt ge fmax fmin isfinite isinf isnan logical_and logical_not logical_or logical_xor maximum minimum
-    signbit where eq_ ne_ lt_ le_ gt_ ge_
+    signbit where where_method eq_ ne_ lt_ le_ gt_ ge_
 
     convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d im2col col2im
 
@@ -85,8 +86,9 @@ DEFERRED = frozenset(
 
     flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
 
-    size dim ndimension numel nelement stride is_floating_point is_complex is_tensor is_contiguous element_size
-    is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg __len__ get_device
+    size dim ndimension numel nelement numel_method length __len__ stride is_floating_point is_complex is_tensor
+    is_contiguous element_size
+    is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg get_device
     """.split()
 )
 _OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()
@@ -113,7 +115,10 @@ INDEXED: dict[str, int | None] = {
 }  # fmt: skip
 
 
-_THROUGH = frozenset("get_total_norm clip_grads_with_norm_ clip_grad_norm_ clip_grad_value_".split())
+#: Operations that write to an argument and whose names do not end as PyTorch's do that write.
+_WRITING = frozenset("setitem __setitem__ batch_norm native_batch_norm move_statistics".split())
+#: Deferred operations that may draw random numbers.
+_DRAWING = frozenset("dropout lstm gru rnn_tanh rnn_relu flash_attention scaled_dot_product_attention".split())
 
 
 class Role:
@@ -122,15 +127,22 @@ class Role:
     kind     "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls
             what is heard, or changes what nothing pending hangs on; "other"
     checked  whether it asks for what indices point at
+    least    how many arguments it must be given
     most     how many tensors it may be given
+    writes   whether it may write to a tensor that it is given
+    draws    whether it may draw random numbers
     """
 
-    __slots__ = ("kind", "name", "checked", "most")
+    __slots__ = ("kind", "name", "checked", "least", "most", "writes", "draws")
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind, self.name = kind, name
         self.checked = name in INDEXED
+        self.least = 2 if name == "where" else 0  # of a condition alone it gives places, as many as there are
         self.most = 0 if name in NONE else 1 if name in ONE else 10**9
+        ending = name.endswith("_") and not name.endswith("__") or name.startswith("__i") and name != "__invert__"
+        self.writes = kind != "step" or ending or name in _WRITING
+        self.draws = kind == "other" or name in _DRAWING
 
 
 _roles: dict[int, tuple[Any, Role]] = {}  # with the functions, which keeps their identities their own
@@ -169,8 +181,6 @@ def _found(function: Any) -> Role:
         kind, row = listened().get(id(function), ("other", None))
         name = row.name if kind == "row" else ""
     known = is_own(function) and (name in DEFERRED or name in INDEXED)
-    if is_own(function) and name in _THROUGH:
-        return Role("through", name)
     return Role("step" if known else "other", name)
 
 
@@ -208,11 +218,17 @@ def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
     return not array.size or bool(array.min() >= 0 and array.max() < shape[dim])
 
 
-WORTH = 4096  # elements of a result, from which on a program gains more than comparing costs
+WORTH = 32768  # elements of a result on an average, from which on a program gains more than comparing its calls costs
 
 
-def gains(functions: Sequence[Any], metas: Sequence[Any]) -> bool:
-    """Whether a program of these calls, with what is known of their results, gains more than comparing them costs."""
-    if any([role_of(function).kind == "optimizer" for function in functions]):
+def gains(program: Any, functions: Sequence[Any], metas: Sequence[Any]) -> bool:
+    """Whether a program of these calls, with what is known of their results, gains more than comparing them costs.
+
+    Either it is one native function that walks backward or steps an optimizer, or its results are large.
+    """
+    if program is None:
+        return False
+    kinds = {role_of(function).kind for function in functions}
+    if program.native is not None and not kinds.isdisjoint(("backward", "optimizer")):
         return True
-    return any([meta is not None and prod(meta.shape) >= WORTH for meta in metas])
+    return sum([prod(meta.shape) for meta in metas if meta is not None]) >= WORTH * len(functions)

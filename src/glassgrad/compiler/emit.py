@@ -191,7 +191,8 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     given = [text.operand(piece, True) for piece in step.operands]
     given += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
     lines = []
-    written = [value for value in step.inputs if value.source not in ("outside", "argument")] if step.acts else []
+    fixed = ("outside", "argument", "constant")  # the first two are written to as tensors that have names already
+    written = [value for value in step.inputs if value.source not in fixed] if step.acts else []
     for value in dict.fromkeys(written):
         lines.append(f"t{value.number} = wrap({value.name})")
         given = [piece.replace(f"wrap({value.name})", f"t{value.number}") for piece in given]

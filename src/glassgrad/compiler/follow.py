@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.tensor import LEAF, Tensor
 from ..ground import dtypes, exposed, listening, modes
+from ..ground.size import Size
 from ..tensor.parameter import Parameter
 from .deferral import Role, within_bounds
 from .emit import Text
@@ -72,8 +73,16 @@ class _Follow(Text):
     def _atom(self, name: str, value: Any) -> str | None:
         """The test that a Python value is not the one that was met; None for values that are not simple."""
         kind = type(value)
-        if kind is float and isfinite(value) and value or kind is int or kind is str:
-            return f"type({name}) is not {kind.__name__} or {name} != {value!r}"
+        if kind is float and isfinite(value) or kind is int or kind is str:
+            sign = "" if value or kind is not float else f" or repr({name}) != '{value!r}'"  # which tells noughts apart
+            return f"type({name}) is not {kind.__name__} or {name} != {value!r}{sign}"
+        if kind is dtypes.dtype or kind is Size or kind is tuple and all(type(piece) is int for piece in value):
+            known = self.name(value, "known")
+            if kind is dtypes.dtype:
+                return f"{name} is not {known}"
+            whole = "" if kind is Size else f" or {{*map(type, {name})}} - {{int}}"  # True is no 1
+            kind_of = self.name(kind, kind.__name__.lower() + "_type")
+            return f"{name} is not {known} and (type({name}) is not {kind_of} or {name} != {known}{whole})"
         return f"{name} is not {value!r}" if value is None or value is True or value is False else None
 
     def arguments(self, args: Any, base: int) -> bool:
@@ -88,7 +97,7 @@ class _Follow(Text):
                 number = self.run.numbers[id(value)]
                 if number < new:
                     self.tests.append(f"{name} is not {met.get(number, f'things[{number}]')}")
-                elif not self._outside(name, value, number):
+                elif not self._outside(name, value, number, met):
                     return False
                 else:
                     new += 1
@@ -100,7 +109,7 @@ class _Follow(Text):
                 self.tests.append(test)
         return True
 
-    def _outside(self, name: str, tensor: Any, number: int) -> bool:
+    def _outside(self, name: str, tensor: Any, number: int, met: dict[int, str]) -> bool:
         """Compare a tensor from outside, met for the first time."""
         array, edge = tensor._array, tensor._edge
         if type(array) is not np.ndarray or not (edge is None or edge is LEAF) or not array.flags.c_contiguous:
@@ -110,8 +119,11 @@ class _Follow(Text):
         if given:
             if id(tensor) not in self.run.arguments or type(tensor) is not Tensor:
                 return False
+            before = [self.run.numbers[id(other)] for other in self.run.given if other is not tensor]
+            known = [met.get(n, f"things[{n}]") for n in before if n < number]
             self.tests += [
-                f"type({name}) is not Tensor or id({name}) not in run.arguments or id({name}) in run.numbers",
+                " or ".join([f"type({name}) is not Tensor or id({name}) not in run.arguments",
+                             *(f"{name} is {other}" for other in known)]),
                 f"type(b{number} := {name}._array) is not ndarray or b{number}.shape != {array.shape!r} "
                 f"or b{number}.dtype is not {self.name(array.dtype, 'kind')} or not b{number}.flags.c_contiguous "
                 f"or {name}._edge is not {place} or exposed.is_exposed(b{number}) or {name}._inference",
@@ -128,7 +140,6 @@ class _Follow(Text):
             f"run.outside.append(({name}, b{number}, {place}, c, 0 if c is None else c.version))",
             f"things.append({name})",
             "metas.append(None)",
-            f"run.numbers[id({name})] = {number}",
         ]
         return True
 

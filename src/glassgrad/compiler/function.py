@@ -27,20 +27,21 @@ from .tape import Node
 from .verify import tell
 
 stance = "default"  # "force_eager" runs everything as it is written; see ``set_stance``
-BRANCHES = 8  # so often calls may part ways; then they run as they are written
+BRANCHES = 8  # in so many ways calls may go; others run as they are written
 TELLING = 10**5  # bytes of values from which on their memory is worth a line
 LOOSE = 3  # from so many branches on, only parameters are taken for tensors that stay
 
-TRIED = 4  # calls after which a function mostly runs as it is written, if nothing that it does is worth comparing
-EACH = 16  # of the calls after them one is tried again
+#: Calls after which a function runs as it is written, if nothing that it does is worth comparing. Two are compared
+#: again whenever their number has doubled.
+TRIED = 4
 
 _STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile")
 _HERE = os.path.dirname(os.path.dirname(__file__))
 
 
 _SMALL = (
-    f"mostly runs as it is written: no result has {WORTH:,} elements, and no optimizer steps, so comparing costs more "
-    "than a program gains; pure=True replays it"
+    f"mostly runs as it is written: its results do not have {WORTH:,} elements on an average, and no native function "
+    "trains by it, so comparing costs more than a program gains; pure=True replays it"
 )
 
 
@@ -85,7 +86,7 @@ class Compiled:
         as_written: bool = False,
     ) -> None:
         self.function = function
-        self.as_written = as_written  # nothing is deferred
+        self.as_written = as_written
         self.verify = verify  # every so manieth call is compared with the function as it is written
         self.fullgraph = fullgraph  # raise where it is not one program
         self.limit = BRANCHES if limit is None else limit
@@ -101,10 +102,11 @@ class Compiled:
         self.reasons.clear()
         self.root = Node()
         self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
-        self.distrusted = False  # whether a program gave another result
+        self.eager = self.as_written  # nothing is deferred: so it was asked for, or a program gave another result
         self.twice = False  # whether derivatives of derivatives are taken
-        self.gains = False  # whether a program has a large result, or steps an optimizer
+        self.gains = False  # whether a program saves more than comparing its calls costs
         self.kept: dict[int, Any] = {}
+        self.held: set[int] = set()  # the identities of tensors that programs take from outside
         self.calls = self.branches = self.entries = self.replays = 0
 
     def explanation(self) -> Explanation:
@@ -135,22 +137,23 @@ class Compiled:
         """Hold an optimizer, so that its identity stays its own."""
         self.kept[id(optimizer)] = optimizer
 
-    def may_go_on(self, parts: bool) -> bool:
-        """Whether a call may be noted that the tape does not know; ``parts``: where it knows others."""
+    def may_go_on(self, run: Run) -> bool:
+        """Whether a call may be noted that the tape does not know; else the run defers nothing any more."""
         if self.programs and stance == "fail_on_recompile":
+            run.abandon()
             told = "Detected recompile when torch.compile stance is 'fail_on_recompile'."
             raise RuntimeError(told + self._described())
-        if stance == "eager_on_recompile":
-            return False
-        if not parts:
+        parts = bool(run.node.after)  # it knows others there
+        if stance != "eager_on_recompile" and self.branches + parts < self.limit:
+            self.branches += parts
             return True
-        if self.branches >= self.limit:
+        run.abandon()
+        if stance != "eager_on_recompile":
+            why = f"its calls differ in more than {self.limit} ways"
             if self.fullgraph:
-                raise FailOnRecompileLimitHit(f"{self.name}: its calls differ in more than {self.limit} ways")
-            self.reasons[f"runs as it is written: its calls differ in more than {self.limit} ways"] = None
-            return False
-        self.branches += 1
-        return True
+                raise FailOnRecompileLimitHit(f"{self.name}: {why}")
+            self.reasons[f"runs as it is written: {why}"] = None
+        return False
 
     def _described(self) -> str:
         code = getattr(self.function, "__code__", None)
@@ -171,7 +174,7 @@ class Compiled:
 
     def distrust(self, why: str) -> None:
         """A program is wrong: replay nothing any more."""
-        self.distrusted = True
+        self.eager = True
         self.programs.clear()
         self.reasons[f"runs as it is written: {why}"] = None
         tell(why)
@@ -190,7 +193,7 @@ class Compiled:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if self.as_written:
+        if self.eager:
             return self.function(*args, **kwargs)
         if stance != "default":
             if stance not in _STANCES:
@@ -201,7 +204,7 @@ class Compiled:
         if strangers or inside.run is not None:  # somebody else listens; or it is a part of another's program
             return self._as_written(args, kwargs)
         self.calls += 1
-        if self.calls > TRIED and not self.gains and self.calls % EACH and not self.is_pressed():
+        if not self.gains and self.calls > TRIED and not self._is_tried():
             return self._small(args, kwargs)
         arguments = {id(piece) for piece in args if isinstance(piece, Tensor)}
         if kwargs or len(arguments) < len(args):
@@ -224,9 +227,10 @@ class Compiled:
             inside.run = None
             listening.end(ear)
 
-    def is_pressed(self) -> bool:
-        """Whether its user asked for more than speed: for one program, or for comparisons."""
-        return self.fullgraph or self.verify > 0
+    def _is_tried(self) -> bool:
+        """Whether this call is compared though none before it was worth it."""
+        pair = self.calls & ~1  # the second call is the first that makes a program
+        return pair & (pair - 1) == 0 or self.fullgraph or self.verify > 0
 
     def _small(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(self.reasons) < 20:
@@ -243,20 +247,27 @@ class Compiled:
 
 def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     run = inside.run
+    if len(lazy.runs) > (run is not None):
+        for other in [*lazy.runs]:
+            if other is not run:
+                other.make_way(function, args, kwargs)
     if run is None or run.busy:
         return proceed(*args, **kwargs)
     entry = run.node.likely
-    if entry is not None and entry.function is function and not run.recording and entry.follow is not None:
-        answer = entry.follow(run, proceed, args, kwargs)
+    if entry is not None and entry.function is function and not run.careful:
+        with run.lock:
+            answer = entry.follow(run, proceed, args, kwargs)
         if answer is not MISS:
             return answer
     return run.hear(function, proceed, args, kwargs)
 
 
 def _asked() -> None:
-    run = inside.run
-    if run is not None:
-        run.finish()
+    for run in [*lazy.runs]:
+        if run is inside.run:
+            run.finish()
+        else:
+            run.make_way()
 
 
 asked.append(_asked)

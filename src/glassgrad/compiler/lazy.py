@@ -113,26 +113,40 @@ Lazy.__module__ = Tensor.__module__
 
 def _owing(tensor: Any) -> tuple[Any, int]:
     """The run that owes a tensor its data, and the tensor's number there; None where nobody does."""
-    for run in runs:
-        run.count_all()
-        number = run.numbers.get(id(tensor))
-        if number is not None and run.things[number] is tensor:
-            return run, number
+    for run in [*runs]:
+        with run.lock:
+            run.count_all()
+            number = run.numbers.get(id(tensor))
+            if number is not None and run.things[number] is tensor:
+                return run, number
     return None, 0
 
 
 def _meta(tensor: Lazy) -> Meta:
     run, number = _owing(tensor)
-    if run is None:
-        return Meta(tensor)  # another thread has made it a Tensor meanwhile
-    return run.metas[number]  # type: ignore[no-any-return]
+    if run is not None:
+        with run.lock:
+            if number < len(run.things) and run.things[number] is tensor:
+                return run.metas[number]  # type: ignore[no-any-return]
+    return Meta(tensor)  # another thread has made it a Tensor meanwhile
 
 
 def demand(tensor: Any) -> None:
-    """Have a lazy tensor computed: everything that is pending in its run is."""
-    run, _ = _owing(tensor)
+    """Have a lazy tensor computed: everything that is pending in its run is.
+
+    While that is at work, for a signal handler, say, and after an error that ended it, the tensor is computed alone.
+    """
+    run, number = _owing(tensor)
+    again = tensor.__dict__.get("_again")
     if run is not None:
-        run.flush("its value is asked for")
+        with run.lock:
+            if run.busy:
+                again = run.apart(number)
+            elif type(tensor).__mro__[0] is Lazy:  # another thread may have asked too
+                run.flush("its value is asked for")
+    if type(tensor).__mro__[0] is Lazy and again is not None:
+        settle(tensor, again())
+        tensor.__dict__.pop("_again", None)
     if type(tensor).__mro__[0] is Lazy:
         raise RuntimeError("an operation that was deferred by compile() failed, and this is its result")
 

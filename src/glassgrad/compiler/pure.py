@@ -20,6 +20,7 @@ from .function import Compiled
 from .passes import UNHEARD
 from .program import MISS, NotCapturable
 from .tape import Unknown, note_atom, signature
+from .verify import State, compared
 
 WARM = 2  # calls that run as they are written, before one is noted: they tell which tensors stay
 _noting = threading.Lock()
@@ -32,11 +33,11 @@ class Pure(Compiled):
         """Begin anew."""
         super().forget()
         self.replayed: dict[Any, Any] = {}  # programs by what the arguments look like; None where there is none
-        self.verified = 0
+        self.turns = 0  # so often a program was asked for
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if modes.watch or self.as_written or function.stance != "default":
+        if modes.watch or self.eager or function.stance != "default":
             return super().call(args, kwargs)
         key: list[Any] = [modes.local.grad, len(args)]
         given: list[Any] = []
@@ -58,10 +59,22 @@ class Pure(Compiled):
             finally:
                 _noting.release()
         if program is not None:
+            self.turns += 1
+            if self.verify and self.turns % self.verify == 0:
+                return self._verified(program, given, args, kwargs)
             answer = program.run(*given)
             if answer is not MISS:
                 return answer
         return super().call(args, kwargs)
+
+    def _verified(self, program: Any, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a program, and then the function as it is written, whose result is given."""
+        optimizers = list({id(s.function): s.function for s in program.steps if s.kind == "optimizer"}.values())
+        inputs = [value for step in program.steps for value in step.inputs]
+        held = [value.held for value in inputs if value.source in ("outside", "gradient")]
+        held += [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
+        state = State(list({id(tensor): tensor for tensor in (*given, *held)}.values()), optimizers)
+        return compared(self, program, given, state, lambda: self.function(*args, **kwargs))
 
     def _noted(self, place: Any, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function as it is written, while everything is noted, and make a program of it."""

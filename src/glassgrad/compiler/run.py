@@ -5,66 +5,45 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from sys import getrefcount
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
-from ..core.row import Row
-from ..core.tensor import LEAF, Tensor, View, share
+from ..core.tensor import LEAF, Tensor, share
 from ..ground import dtypes, listening, modes
-from ..ground.exposed import is_exposed
 from ..ground.generator import default_generator
-from ..optim.optimizer import _after_all, _before_all
-from ..tensor.parameter import Parameter
 from . import lazy, replayed
-from .deferral import gains, role_of, whole_numbers, within_bounds
+from .deferral import Role, gains, role_of, whole_numbers, within_bounds
 from .follow import AGAIN, printed
-from .heard import version
+from .heard import tensors_in, version
 from .lazy import Lazy, Meta
 from .program import MISS, mapped
+from .segment import Segment
 from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
 from .verify import verified
 
 ndarray = np.ndarray
 new = object.__new__
 WARNS = object()  # what the tape keeps of a call that warns: it is made where it stands
+_NOTHING: dict[str, Any] = {}
+_STREAM = Role("other", "")  # of who asks for the state of the random stream
 _ALONE = 2  # references to a tensor of the tape's list that nobody else holds, when they are counted
 
 
-class Run:
-    """What a call has deferred, and where on the tape it is.
-
-    things   the tensors of the present segment by number, those from outside and those that it made
-    metas    what is known of those it made
-    uses     how often each is an operand of what is pending
-    """
+class Run(Segment):
+    """What a call has deferred, and where on the tape it is."""
 
     def __init__(self, state: Any, node: Node, arguments: set[int], only_runs: Any) -> None:
-        self.state = state
-        self.arguments = arguments  # the identities of the tensors it was given
+        super().__init__(state, arguments, node)
+        self.lock = RLock()  # held while it compares and while it runs what is pending; never while code of users runs
         self.busy = False
         self.verifies = state.verify and state.calls % state.verify == 0
-        self.off = state.distrusted  # whether nothing is deferred any more
+        self.careful = not arguments.isdisjoint(state.held)  # printed comparisons tell arguments from held tensors
+        self.off = False  # whether nothing is deferred any more
         self.listeners = listening.listeners
         self.only_runs, self.alone = only_runs, only_runs(self.listeners)
-        self.begin(node)
-
-    def begin(self, node: Node) -> None:
-        """Begin a segment."""
-        self.node = self.start = node
-        self.recording = False
-        self.things: list[Any] = []
-        self.metas: list[Any] = []
-        self.counted = 0  # of the tensors, so many surely have their numbers
-        self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
-        self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
-        self.given: list[Any] = []  # those of them that are others in each call
-        self.count = 0  # so many of those are operands of what is pending
-        self.pending: list[tuple[Any, ...]] = []
-        self.noting: Any = None  # what notes the calls that are carried out, to make a program of them
-        self.drawn: Any = None  # where the random stream was when the first draw was deferred
-        self.graded: list[tuple[Any, int]] = []  # leaves, and the numbers of the gradients they are owed
 
     # -- comparing ------------------------------------------------------------------------------------------------
 
@@ -72,22 +51,41 @@ class Run:
         """Answer for a call of an operation: with what it will give, or by making it."""
         if self.busy or self.off:
             return proceed(*args, **kwargs)
-        self.count_all()
         role = role_of(function)
-        kind = role.kind
-        if kind == "through":
+        if role.kind == "through":
             return proceed(*args, **kwargs)
+        with self.lock:
+            verdict, answer = self._compared(role, function, proceed, args, kwargs)
+        if verdict == "answered":
+            return answer
+        if verdict == "new":
+            return self._record(role, proceed, *answer)
+        if verdict == "as written":
+            self.busy = True
+        try:
+            return proceed(*args, **kwargs)
+        finally:
+            self.busy = False
+
+    def _compared(
+        self, role: Role, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any
+    ) -> tuple[str, Any]:
+        """What is done about a call: it is "answered", "new" on the tape, or to be made "as written" or "alone"."""
+        self.count_all()
+        kind = role.kind
         if kind == "other":
+            self._see(args, kwargs)
             if role.name == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
                 self.state.twice = True
-            return self._as_written(f"{function.__name__}()", proceed, args, kwargs)
+            return self._as_written(f"{function.__name__}()")
         if listening.listeners is not self.listeners:
             self.listeners = listening.listeners
             self.alone = self.only_runs(self.listeners)
         if modes.unusual or modes.transforming or not self.alone:
-            return self._as_written("another mode is on, or somebody else listens", proceed, args, kwargs)
+            return self._as_written("another mode is on, or somebody else listens")
         if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
-            return proceed(*args, **kwargs)
+            self._see(args, kwargs)
+            return "alone", None
         base, written = len(self.things), args
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
@@ -100,6 +98,8 @@ class Run:
                     if kwargs.get("out") is not None:
                         raise Unknown("it is given out=")
                     kwargs = self._note_dict(kwargs, key, uses)
+            if len(args) < role.least:
+                raise Unknown("the shape of what it gives hangs on values")
             if len(uses) > role.most:
                 raise Unknown("it is given a tensor in place of a number")
             if kind == "backward":
@@ -107,138 +107,54 @@ class Run:
             elif role.checked and not within_bounds(role.name, args, kwargs):
                 raise Unknown("its indices are not there yet, or out of bounds")
         except Unknown as reason:
-            return self._as_written(f"{role.name}(): {reason}", proceed, args, kwargs)
+            return self._as_written(f"{role.name}(): {reason}")
         place = tuple(key)
         node = self.node
         entry = node.after.get(place)
         if entry is None:
             told = node.told.get(place, MISS)
             if told is WARNS:
-                return self._as_written(f"{role.name}() warns", proceed, args, kwargs)
+                return self._as_written(f"{role.name}() warns")
             if told is not MISS:
-                return told
-            return self._record(place, kind, role.name, proceed, args, kwargs, uses)
+                return "answered", told
+            return "new", (place, args, kwargs, uses)
         if entry.times < AGAIN and self.only_runs(self.listeners):
             entry.times += 1
             if entry.times > 1:
                 entry.follow = printed(entry, role, function, written, kwargs, self, base)
-                node.likely = entry
-        return self.defer(entry, function, proceed, args, kwargs)
+                node.likely = None if entry.follow is None else entry
+        return "answered", self.defer(entry, function, proceed, args, kwargs)
 
-    def _as_written(self, why: str, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _see(self, args: Any, kwargs: Any) -> None:
+        """Note the tensors of a call that is not for the tape, which may stay from call to call too."""
+        for tensor in tensors_in((args, kwargs)):
+            self.state.lasts(tensor)
+
+    def _as_written(self, why: str) -> tuple[str, Any]:
         self.flush(why)
-        self.busy = True
+        return "as written", None
+
+    def make_way(self, function: Any = None, args: Any = (), kwargs: Any = _NOTHING) -> None:
+        """Run what is pending before another thread's call, where that may write to what it reads, or draw before it.
+
+        Without ``function``, the state of the random stream is asked for or set. A run that is at work right now is
+        left alone: the threads race, and would as they are written.
+        """
+        if not self.pending or not self.lock.acquire(blocking=False):
+            return
         try:
-            return proceed(*args, **kwargs)
+            role = _STREAM if function is None else role_of(function)
+            if not self.pending or role.kind == "through":
+                return
+            meets = role.kind in ("backward", "optimizer") or role.draws and self.drawn is not None
+            if not meets and (role.writes or "out" in kwargs):
+                met = {id(thing) for tensor, *_ in self.outside for thing in (tensor, tensor._counter)}
+                meets = any(id(t) in met or t._counter is not None and id(t._counter) in met
+                            for t in tensors_in((args, kwargs)) if type(t) is not Lazy)  # fmt: skip
+            if meets:
+                self.flush(None)
         finally:
-            self.busy = False
-
-    def _note(self, value: Any, key: list[Any], uses: list[int]) -> Any:
-        """Add a value to a key; gives the value, or a copy of a container that may change."""
-        kind = type(value)
-        if kind is Tensor or kind is Parameter or kind is Lazy:
-            number = self.numbers.get(id(value))
-            if number is None:
-                number = self._met(value, key)
-            key.append(number)
-            uses.append(number)
-            return value
-        if kind is tuple:
-            key += (tuple, len(value))
-            return self._note_tuple(value, key, uses)
-        if kind is list:
-            key += (list, len(value))
-            return [self._note(piece, key, uses) for piece in value]
-        if kind is dict:
-            key.append(len(value))
-            return self._note_dict(value, key, uses)
-        if kind is slice:
-            key.append(slice)
-            for piece in (value.start, value.stop, value.step):
-                note_atom(piece, key)
-            return value
-        if kind is Row:
-            key += (Row, value)
-            return value
-        note_atom(value, key)
-        return value
-
-    def _note_tuple(self, args: Any, key: list[Any], uses: list[int]) -> Any:
-        return tuple([self._note(piece, key, uses) for piece in args])
-
-    def _note_dict(self, kwargs: Any, key: list[Any], uses: list[int]) -> Any:
-        copy = {}
-        for name, value in kwargs.items():
-            note_atom(name, key)
-            copy[name] = self._note(value, key, uses)
-        return copy
-
-    def _met(self, tensor: Any, key: list[Any]) -> int:
-        """Note a tensor from outside, met for the first time in this segment."""
-        if type(tensor) is Lazy:
-            raise Unknown("it is given a tensor of another thread")
-        about = signature(tensor)
-        counter = tensor._counter
-        if is_exposed(tensor._array):
-            raise Unknown("NumPy sees the memory of a tensor it is given")
-        number = len(self.things)
-        if id(tensor) not in self.arguments and self.state.lasts(tensor):
-            key += ("held", id(tensor), about)
-        else:
-            key += ("given", about)
-            self.given.append(tensor)
-        self.outside.append((tensor, tensor._array, tensor._edge, counter, 0 if counter is None else counter.version))
-        self._add(tensor, None)
-        return number
-
-    def _add(self, tensor: Any, meta: Meta | None) -> None:
-        self.numbers[id(tensor)] = len(self.things)
-        self.things.append(tensor)
-        self.metas.append(meta)
-
-    def count_all(self) -> None:
-        """Give tensors their numbers that were only listed."""
-        numbers, things = self.numbers, self.things
-        if len(numbers) != len(things):
-            for number in range(self.counted, len(things)):
-                if things[number] is not None:
-                    numbers[id(things[number])] = number
-        self.counted = len(things)
-
-    def _note_leaves(self, key: list[Any]) -> None:
-        """Add to the key of a backward pass what it finds at the leaves."""
-        for tensor, _, edge, _, _ in self.outside:
-            if edge is None:
-                continue
-            if edge is not LEAF:
-                if type(edge) is View and not tensor.requires_grad:
-                    continue
-                raise Unknown("its graph goes on outside of the function")
-            if tensor._about is not None or "_post_accumulate" in tensor.__dict__:
-                raise Unknown("a hook waits for a gradient")
-            grad = tensor._grad
-            key.append(None if grad is None else self.numbers.get(id(grad), "there"))
-        for meta, tensor in zip(self.metas, self.things, strict=True):
-            if meta is not None and meta.is_leaf:
-                raise Unknown("its graph has a leaf that the function made")
-
-    def _note_optimizer(self, args: Any, kwargs: Any, key: list[Any]) -> None:
-        """Add to the key of an optimizer's step the optimizer, its parameters and their gradients."""
-        if len(args) != 1 or kwargs:
-            raise Unknown("it is given a closure")
-        optimizer = args[0]
-        key.append(id(optimizer))
-        self.state.keep(optimizer)
-        if _before_all or _after_all or optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
-            raise Unknown("a hook waits for a step of the optimizer")
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                self._note(parameter, key, [])
-                grad = parameter._grad
-                if grad is None:
-                    key.append(None)
-                else:
-                    self._note(grad, key, [])
+            self.lock.release()
 
     # -- deferring ------------------------------------------------------------------------------------------------
 
@@ -287,20 +203,21 @@ class Run:
 
     def flush(self, why: str | None, results: int = 0) -> None:
         """Run what is pending, and begin a segment; the last ``results`` tensors are wanted whoever holds them."""
-        if self.busy:
-            raise RuntimeError("an operation is asked for its result while it is computed")
-        node = self.node
-        if node is self.start and not self.things:
-            return
-        if why is not None:
-            self.state.note(why, self)
-        try:
-            self._run(results)
-        finally:
-            self.begin(node.resume)
+        with self.lock:
+            node = self.node
+            if node is self.start and not self.things:
+                return
+            if why is not None:
+                self.state.note(why, self)
+            try:
+                self._run(results)
+            finally:
+                self.begin(node.resume)
+                if self.state.eager:
+                    self.abandon()
 
     def finish(self) -> None:
-        """Run what is still pending at the end of the call."""
+        """Run what is still pending, at the end of the call or where its own thread asks for the random stream."""
         if self.pending and not self.busy:
             self.flush(None)
 
@@ -308,6 +225,7 @@ class Run:
         """Make the calls that are pending, and defer nothing any more."""
         self._run()
         self.off = True
+        self.begin(Node())
 
     def _run(self, results: int = 0, anew: bool = True) -> None:
         """Run what is pending, by a program; ``anew``: make one where there is none."""
@@ -316,17 +234,21 @@ class Run:
         alive = self._alive(self.pending, results)
         self.busy = True
         pending, self.pending = self.pending, []
+        self.making = pending
         try:
             changed = self._changed()
-            program = self.node.programs.get(alive, MISS) if not changed else None
+            program = None if changed or self.state.eager else self.node.programs.get(alive, MISS)
             if program is MISS and anew:
-                self.state.gains = self.state.gains or gains([call[1] for call in pending], self.metas)
                 self.node.programs[alive] = None
-                self.node.programs[alive] = self._captured(pending, alive)
+                self.node.programs[alive] = program = self._captured(pending, alive)
+                self.state.gains = self.state.gains or gains(program, [call[1] for call in pending], self.metas)
             elif program is not None and program is not MISS and self.verifies:
-                verified(self, program, pending, alive, MISS)
+                verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
+        except BaseException:
+            self._leave(alive)
+            raise
         finally:
             self.busy = False
             self.graded, self.drawn = [], None
@@ -341,9 +263,9 @@ class Run:
                         continue  # a single number was given memory of its own
                 changed.append((tensor, array, edge, counter))
             elif tensor._counter is not None and tensor._counter.version != before:
-                raise RuntimeError("a tensor was written to in a way that compile() did not hear: see docs/limits.md")
+                self.state.distrust("a tensor was written to in a way that compile() did not hear: see docs/limits.md")
         if self.drawn is not None and default_generator.mark() != self.drawn:
-            raise RuntimeError("random numbers were drawn in a way that compile() did not hear: see docs/limits.md")
+            self.state.distrust("random numbers were drawn in a way that compile() did not hear: see docs/limits.md")
         for leaf, number in self.graded:
             if leaf._about is not None or "_post_accumulate" in leaf.__dict__:
                 changed.append((leaf, leaf._array, leaf._edge, leaf._counter))
@@ -410,6 +332,27 @@ class Run:
                 if post is not None:
                     tensor.__dict__["_post_accumulate"] = post
 
+    def _leave(self, alive: tuple[int, ...]) -> None:
+        """After an error: let results of other calls than that which failed be computed when they are asked for."""
+        for number in alive:
+            again = self.apart(number) if type(self.things[number]) is Lazy else None
+            if again is not None:
+                self.things[number].__dict__["_again"] = again
+
+    def apart(self, number: int) -> Callable[[], Any] | None:
+        """What computes a result of the calls that are being made, apart from them; None where they do more."""
+        if any(entry.acts or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
+            return None
+        again, outside = self._again(self.making, number), self.outside
+
+        def unless_written() -> Any:
+            for tensor, array, edge, counter, before in outside:
+                if tensor._array is not array or tensor._edge is not edge or counter and counter.version != before:
+                    raise RuntimeError("an operation that was deferred failed, and what it reads was written to since")
+            return again()
+
+        return unless_written
+
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
         """What makes the calls of a program once more, as they are written, and gives one of their results."""
         self.count_all()
@@ -428,6 +371,8 @@ class Run:
                 theirs = {id(tensors[number]) for number in _known(entry.results)}
                 real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
                 tensors.update(zip(range(base, base + len(real)), real, strict=True))
+                if wanted in tensors:
+                    break
             return tensors[wanted]
 
         return again
@@ -461,21 +406,20 @@ class Run:
     # -- recording ------------------------------------------------------------------------------------------------
 
     def _record(
-        self, place: Any, kind: str, name: str, proceed: Callable[..., Any], args: Any, kwargs: Any, uses: list[int]
+        self, role: Role, proceed: Callable[..., Any], place: Any, args: Any, kwargs: Any, uses: list[int]
     ) -> Any:
         """Make a call that the tape does not know, and note what it gave."""
-        node, state = self.node, self.state
+        node, state, kind = self.node, self.state, role.kind
         if self.pending:
-            state.note(f"{name}() is another call than before", self)
-            self._run(anew=False)
+            state.note(f"{role.name}() is another call than before", self)
+            with self.lock:
+                self._run(anew=False)
             for number, thing in enumerate(self.things):
                 if type(thing) is Lazy:
                     self.things[number] = None  # nobody asks for it any more
             self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
-        if not state.may_go_on(bool(node.after)):
-            self.off = True
+        if not state.may_go_on(self):
             return proceed(*args, **kwargs)
-        self.recording = True
         drawn = default_generator.mark()
         operands = [t for t in tensors_of((args, tuple(kwargs.values())))]
         versions = [version(t) for t in operands]
@@ -531,7 +475,7 @@ class Run:
                     self.metas[number] = now
         state.entries += 1
         if state.entries > ENTRIES:
-            self.off = True
+            self.abandon()
             return result
         node.after[place] = entry
         self.node = entry.after

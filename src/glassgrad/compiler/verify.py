@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -10,18 +12,18 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..ground.generator import default_generator
 from ..optim.optimizer import Optimizer
+from .heard import tensors_in, version
+from .program import MISS
 
 CLOSE = 1e-4  # compiled kernels add in another order
 
 
 class State:
-    """What the calls of a segment may change: tensors from outside, their gradients, optimizers, the random stream."""
+    """What a program may change: tensors from outside, their gradients, optimizers, the random stream."""
 
-    def __init__(self, run: Any, pending: Any) -> None:
-        self.tensors = [tensor for tensor, *_ in run.outside]
-        self.optimizers = [args[0] for _, _, _, args, *_ in pending if args and isinstance(args[0], Optimizer)]
-        self.memory = [(t, t._array, np.array(t._array), 0 if t._counter is None else t._counter.version)
-                       for t in self._all()]  # fmt: skip
+    def __init__(self, tensors: list[Any], optimizers: list[Any]) -> None:
+        self.tensors, self.optimizers = tensors, optimizers
+        self.memory = [(t, t._array, np.array(t._array), t._counter, version(t)) for t in self._all()]
         self.grads = [(t, t._grad) for t in self.tensors]
         self.kept = [(o, {key: dict(value) for key, value in o.state.items()}) for o in self.optimizers]
         self.stream = default_generator.get_state_bytes()
@@ -34,12 +36,12 @@ class State:
 
     def restore(self) -> None:
         """Make everything what it was."""
-        for tensor, array, content, count in self.memory:
+        for tensor, array, content, counter, count in self.memory:
             if type(array) is np.ndarray:
                 np.copyto(array, content)
-            tensor._array = array
-            if tensor._counter is not None:
-                tensor._counter.version = count
+            tensor._array, tensor._counter = array, counter  # a single number has no counter until its memory is shared
+            if counter is not None:
+                counter.version = count
         for tensor, grad in self.grads:
             tensor._grad = grad
         for optimizer, kept in self.kept:
@@ -61,31 +63,46 @@ class State:
         return [*shown, ("the random stream", default_generator.get_state_bytes())]
 
 
-def verified(run: Any, program: Any, pending: Any, alive: tuple[int, ...], miss: Any) -> None:
-    """Run a program, and then the calls as they are written, from the same state; a difference ends all replaying."""
+def verified(run: Any, program: Any, pending: Any, alive: tuple[int, ...]) -> None:
+    """Run a program of a segment, and then its calls as they are written."""
     things = run.things
     owed = [(leaf, leaf._grad) for leaf, _ in run.graded]
     for leaf, _ in owed:
         leaf._grad = None
-    state = State(run, pending)
-    answer = program.run(*run.given[: run.count])
-    theirs: list[Any] = []
-    if answer is not miss:
-        made = {entry_base + n: entry.function.__name__ + "()"
-                for entry, *_, entry_base, _ in pending for n in range(len(entry.metas))}  # fmt: skip
-        theirs = [(made[number], np.array(real._array)) for number, real in zip(alive, answer, strict=True)]
-        theirs += state.now()
+
+    def written() -> list[Any]:
+        for leaf, grad in owed:
+            leaf._grad = grad
+        run.carry_out(pending, ())
+        return [things[number] for number in alive]
+
+    optimizers = [args[0] for _, _, _, args, *_ in pending if args and isinstance(args[0], Optimizer)]
+    made = {base + n: entry.function.__name__ + "()" for entry, *_, base, _ in pending for n in range(len(entry.metas))}
+    state = State([tensor for tensor, *_ in run.outside], optimizers)
+    compared(run.state, program, run.given[: run.count], state, written, [made[number] for number in alive])
+
+
+def compared(
+    compiled: Any, program: Any, given: Any, state: State, written: Callable[[], Any], names: Any = repeat("its result")
+) -> Any:
+    """Run a program, and then what is ``written``, which is given, from one state; a difference ends all replaying."""
+
+    def seen(result: Any) -> list[tuple[str, Any]]:
+        shown = [(name, np.array(tensor._array)) for name, tensor in zip(names, tensors_in(result), strict=False)]
+        return shown + state.now()
+
+    answer = program.run(*given)
+    theirs = None if answer is MISS else seen(answer)
     state.restore()
-    for leaf, grad in owed:
-        leaf._grad = grad
-    run.carry_out(pending, ())
-    if answer is miss:
-        return
-    mine = [np.array(things[number]._array) for number in alive] + [value for _, value in state.now()]
-    for (name, one), other in zip(theirs, mine, strict=True):
-        if not _same(one, other):
-            run.state.distrust(f"a program gave another result than its calls do as they are written, from {name}")
-            return
+    result = written()
+    if theirs is not None:
+        mine = seen(result)
+        wrong = [name for (name, one), (_, other) in zip(theirs, mine, strict=False) if not _same(one, other)]
+        if len(theirs) != len(mine):
+            wrong.append("its result")
+        if wrong:
+            compiled.distrust(f"a program gave another result than its calls do as they are written, from {wrong[0]}")
+    return result
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -104,4 +121,4 @@ def _same(one: Any, other: Any) -> bool:
 
 def tell(message: str) -> None:
     """Warn of a difference."""
-    warnings.warn(f"compile(verify=...): {message}; it runs as it is written from now on", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"compile: {message}; it runs as it is written from now on", RuntimeWarning, stacklevel=2)

@@ -33,6 +33,8 @@ _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: from ``tensor/out.py``.
 into: Callable[..., Any] = NotImplemented
+#: ``refuse_gradients(row, flat, out)`` raises where gradients would be wanted of what goes into ``out=``.
+refuse_gradients: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
 shapes_only: Callable[..., Any] = NotImplemented
 
@@ -48,6 +50,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     plan = row.plan
     if row.view:
         return views.view(row, _tensor_of(row, flat), settings)
+    if out is not None:
+        refuse_gradients(row, flat, out)
     agreed = everyday_arrays(plan, flat)
     if agreed is None and row.formerly and any([isinstance(setting, Tensor) for setting in settings]):
         return call(row, *former(row, (*tensors, *settings)), out)
@@ -330,13 +334,17 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
 
 
 def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:
-    """A call as it may be written: settings by name, and only those that are not at their defaults."""
+    """A call as it may be written: settings that have a default by name, and only those that are not at it."""
     args = tuple(tensors)
     while args and args[-1] is None and len(args) - 1 in row.plan.optional:
         args = args[:-1]
     named = {} if out is None else {"out": out}
+    by_position = len(args) == len(tensors)
     for name, value in zip(row.settings, settings, strict=True):
-        if name not in row.defaults or not _is_same(value, row.defaults[name]):
+        by_position = by_position and name not in row.defaults
+        if by_position:
+            args = (*args, value)
+        elif name not in row.defaults or not _is_same(value, row.defaults[name]):
             named[name] = value
     return args, named
 

@@ -115,8 +115,7 @@ def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
 def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
     """Save the results that the rules read."""
     for _, number in row.plan.results:
-        beside = number not in row.plan.carry
-        record.saved += saved.keep_result(record, outs[number], beside)
+        record.saved += saved.keep_result(record, outs[number], row.plan.carry == (number,))
 
 
 # -- the way back -----------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class Record:
     edges     where the gradients of its differentiable inputs go on to
     saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
               a bare array: of a result, or (version -1, in printed calls) of an input whose history is an edge; of a
-              listed row it is a tuple of Tensors, and a tuple of versions
+              listed row it is a tuple of Tensors, and a tuple of versions; one of several outputs has its counter there
     fit       how gradients must be fitted to the inputs: None (they fit), a tuple of sizes, or a ``Fitting``
     settings  sizes and settings that its rules need
     counter   the version counter of its result, once somebody shares the memory

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from ..ground import modes
 from . import node
-from .record import Record, output_of
-from .tensor import Tensor, edge_of, wrap
+from .record import Record, VersionCounter, output_of
+from .tensor import Tensor, edge_of, share, wrap
 
 #: ``stale(record, slot)`` raises PyTorch's error for a saved tensor that was changed in place: tensor/overwritten.py.
 stale: Callable[[Record, int], NoReturn] = NotImplemented
@@ -43,16 +43,19 @@ def keep(tensor: Any) -> tuple[Any, int]:
     return tensor, 0 if tensor is None else version_of(tensor)
 
 
-def keep_result(record: Record, out: Tensor, beside: bool) -> tuple[Any, int]:
-    """An output as its own record saves it: the bare array, as the record is its history.
+def keep_result(record: Record, out: Tensor, alone: bool) -> tuple[Any, Any]:
+    """An output as its own record saves it: the bare array, as the record is its history, and the version.
 
-    ``beside`` says that it carries no gradients but stands beside an output that does.
+    ``alone`` says that no other output carries gradients: then the record knows its version counter, once there is
+    one.  Else the counter, which is new, is made and saved in the place of the version.
     """
     if modes.watch and modes.local.saved_hooks:
         pack = modes.local.saved_hooks[-1]
         return pack(out, None, True), 0
-    if not beside:
-        record.counter = out._counter
+    if not alone:
+        counter = share(out)
+        return out._array, counter
+    record.counter = out._counter
     return out._array, version_of(out)
 
 
@@ -70,12 +73,10 @@ def read(record: Record, source: str, slot: int) -> Tensor | None:
             stale(record, slot)
         return value
     out = wrap(value)
-    if _is_beside(record, slot):
-        return out
-    counter = record.counter
-    if counter is not None and counter.version != version:
+    out._counter = counter_of(record, version)
+    if out._counter is not None and out._counter.version != then(version):
         stale(record, slot)
-    out._counter, out._edge = counter, _result_edge(record, slot)
+    out._edge = _result_edge(record, slot)
     return out
 
 
@@ -98,26 +99,29 @@ def shown(record: Record, source: str, slot: int) -> Any:
 node.read_saved = shown
 
 
-def _output_at(record: Record, slot: int) -> int:
-    """Which output of its record a saved result is."""
-    return next(number for at, number in record.kind.row.plan.results if at == slot)
-
-
-def _is_beside(record: Record, slot: int) -> bool:
-    """Whether a saved result is none that carries gradients, but stands beside such a one: it has no history."""
-    return _output_at(record, slot) not in record.kind.row.plan.carry
-
-
 def _result_edge(record: Record, slot: int) -> Any:
     """The history of a saved result: the record itself, its output, or where a write through a view left it."""
     home = getattr(record, "_home", None)
-    if home is not None:
-        return home()
-    if _is_beside(record, slot):
+    return home() if home is not None else own_edge(record, slot)
+
+
+def own_edge(record: Record, slot: int) -> Any:
+    """The edge of the result saved at ``slot``; None where it stands beside those that carry gradients."""
+    row_plan = record.kind.row.plan
+    number = next(number for at, number in row_plan.results if at == slot)
+    if number not in row_plan.carry:
         return None
-    if record.kind.outputs == 1:
-        return record
-    return output_of(record, _output_at(record, slot), len(record.kind.row.outputs))
+    return record if record.kind.outputs == 1 else output_of(record, number, len(record.kind.row.outputs))
+
+
+def counter_of(record: Record, version: Any) -> Any:
+    """The version counter of a result that was saved with ``version``, which one of several outputs is itself."""
+    return version if isinstance(version, VersionCounter) else record.counter
+
+
+def then(version: Any) -> int:
+    """The version that a result had when it was saved: a counter that was saved for it was new."""
+    return 0 if isinstance(version, VersionCounter) else version
 
 
 def edge_at(record: Record, slot: int) -> Any:

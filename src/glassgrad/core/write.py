@@ -13,7 +13,7 @@ from ..ground import dtypes, errors, listening, modes
 from ..ground.exposed import is_exposed
 from . import call, history, views
 from .plan import F32, F64, I64
-from .record import Record
+from .record import Record, VersionCounter
 from .row import Row
 from .tensor import LEAF, Tensor, View, edge_of, share, wrap
 
@@ -82,7 +82,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         check_overlap(target)
     for name, other in zip(row.inputs[1:], others, strict=False):
         if isinstance(other, Tensor):
-            if not row.out and name not in row.disjoint:
+            if (row.aligned or not row.out) and name not in row.disjoint:
                 check_overlap_with(target, other)
             if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
@@ -120,10 +120,23 @@ def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:
     readers = [user for _, position, users in row.plan.inputs if position == 0 for user in users]
     if not any([edges[reader] is not None for reader in readers]):
         return target
-    copy = wrap(np.array(target._array))
     edge = edge_of(target)
-    copy._edge = None if isinstance(edge, Tensor) else edge
+    return _copied(target, None if isinstance(edge, Tensor) else edge)
+
+
+def _copied(tensor: Tensor, edge: Any) -> Tensor:
+    """A copy with a history that is another tensor's, whose writes do not concern it."""
+    copy = wrap(np.array(tensor._array))
+    copy._edge, copy._counter = edge, VersionCounter()
     return copy
+
+
+def apart(target: Tensor, value: Tensor) -> Tensor:
+    """A value of the same history in memory of its own, where it lies on what is written and no rule will read it."""
+    if type(value) not in call.ORDINARY or not np.may_share_memory(target._array, value._array):
+        return value
+    edge = edge_of(value)
+    return value if isinstance(edge, Tensor) else _copied(value, edge)
 
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
@@ -222,9 +235,15 @@ def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) ->
     if target._counter is not other._counter and is_exposed(a) and is_exposed(b):
         return  # NumPy's memory that was handed in twice is two storages to PyTorch
     start, first = a.ctypes.data, b.ctypes.data
-    same = start == first and a.strides == b.strides and a.shape == b.shape
-    if (disjoint or not same) and start < first + b.nbytes and first < start + a.nbytes:
+    if (disjoint or not is_same_memory(a, b)) and start < first + b.nbytes and first < start + a.nbytes:
         raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def is_same_memory(a: Any, b: Any) -> bool:
+    """Whether two arrays see the same places of one memory in the same order."""
+    if type(a) is not ndarray or type(b) is not ndarray:
+        return False
+    return a.ctypes.data == b.ctypes.data and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype
 
 
 def _is_dense(array: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ground.importing import load as _load
 from . import distributed_c10d
-from .absent import ABSENT, hint
+from .absent import ABSENT, STORES, hint
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
 from .device_mesh import DeviceMesh, init_device_mesh
@@ -49,6 +49,8 @@ _PART_OF = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
 def __getattr__(name: str) -> Any:
     if name in _ANSWERED:
         return _load(f"{__package__}.{name}")
+    if name in STORES:
+        return STORES[name]
     if name in _PART_OF:
         return getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
     if name in ABSENT:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from ..ground.absent import stand_ins
+
+_MEETING = "processes meet by init_method or MPI; broadcast_object_list and all_gather_object carry what a store would"
+#: Classes that packages import beside what they use.
+STORES = stand_ins(_MEETING, "Store TCPStore FileStore HashStore PrefixStore")
 ABSENT = {
     "autograd": "it belongs to torch.distributed.rpc; use torch.distributed.nn.functional, whose collectives are "
     "differentiable",
@@ -13,10 +18,7 @@ ABSENT = {
     "pipeline": "use send and recv between the processes",
     "_shard": "use torch.nn.parallel.DistributedDataParallel, where every process holds the whole model",
     "_functional_collectives": "use torch.distributed.nn.functional",
-    **dict.fromkeys(
-        ("Store", "TCPStore", "FileStore", "HashStore", "PrefixStore", "rendezvous", "register_rendezvous_handler"),
-        "processes meet by init_method or MPI; broadcast_object_list and all_gather_object carry what a store would",
-    ),
+    **dict.fromkeys(("rendezvous", "register_rendezvous_handler"), _MEETING),
     "remote_device": "use process groups between the processes: send and recv, broadcast, all_reduce",
 }
 

@@ -50,6 +50,7 @@ class Backend(str):
     XCCL = "xccl"
     FAKE = "fake"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]  # noqa: RUF012 - a class attribute of PyTorch's
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}  # noqa: RUF012
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
@@ -92,24 +93,17 @@ def is_gloo_available() -> bool:
     return True
 
 
-def is_nccl_available() -> bool:
-    """False: there is no GPU support."""
-    return False
-
-
 def is_mpi_available() -> bool:
     """Whether mpi4py is installed."""
     return importlib.util.find_spec("mpi4py") is not None
 
 
-def is_ucc_available() -> bool:
-    """False."""
+def is_nccl_available() -> bool:
+    """False: there is no GPU support."""
     return False
 
 
-def is_xccl_available() -> bool:
-    """False."""
-    return False
+is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
@@ -137,30 +131,35 @@ def _resolve(given: Any) -> ProcessGroup:
     return _get_default_group() if given is None else given
 
 
+def member(given: Any, name: str) -> ProcessGroup | None:
+    """The group ``given``, or the default one; None, and a warning, where this process is none of its members."""
+    if _rank_not_in_group(given):
+        words = f"Running {name} on global rank {get_rank()} which does not belong to the given group."
+        warnings.warn(words, stacklevel=3)
+        return None
+    return _resolve(given)
+
+
 def _rank_not_in_group(given: Any) -> bool:
     return given == GroupMember.NON_GROUP_MEMBER
 
 
 def _backends(given: str | None, device_id: Any) -> str:
     """The backend that CPU tensors get, from ``gloo``, ``cpu:gloo,cuda:nccl`` or None; errors for what is not here."""
-    if given is None:
-        if device_id is not None:
-            get_default_backend_for_device(device_id)
-        return "gloo"
-    name = given.lower()
+    if given is None and device_id is not None:
+        get_default_backend_for_device(device_id)
+    name = (given or "undefined").lower()
+    pairs: dict[str, str] = {}
+    for pair in name.split(",") if ":" in name else ():
+        place, colon, carrier = pair.partition(":")
+        if not colon:
+            raise ValueError(f"Invalid device:backend pairing: {pair} in backend {given}")
+        if place in pairs:
+            raise ValueError(f"Duplicate device type {place} in backend string: {given}")
+        pairs[place] = carrier
+    name = pairs.get("cpu", next(iter(pairs.values()), name))
     if name == "undefined":
         return "gloo"
-    if ":" in name:
-        pairs = {}
-        for pair in name.split(","):
-            place, colon, carrier = pair.partition(":")
-            if not colon or place in pairs:
-                raise ValueError(
-                    f"Invalid device:backend pairing: {pair} in backend {given}" if not colon
-                    else f"Duplicate device type {place} in backend string: {given}"
-                )
-            pairs[place] = carrier
-        name = pairs.get("cpu", next(iter(pairs.values())))
     if name in _NOT_BUILT:
         raise RuntimeError(_NOT_BUILT[name])
     if name not in ("gloo", "mpi"):
@@ -169,17 +168,10 @@ def _backends(given: str | None, device_id: Any) -> str:
 
 
 def init_process_group(
-    backend: str | None = None,
-    init_method: str | None = None,
-    timeout: timedelta | None = None,
-    world_size: int = -1,
-    rank: int = -1,
-    store: Any = None,
-    group_name: str = "",
-    pg_options: Any | None = None,
-    device_id: Any = None,
+    backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None, world_size: int = -1,
+    rank: int = -1, store: Any = None, group_name: str = "", pg_options: Any | None = None, device_id: Any = None,
     **kwargs: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Join the other processes in the default group; returns once all are there.
 
     Processes that mpiexec, srun or ``glassgrad launch`` started are joined by MPI; others meet on this machine.
@@ -296,10 +288,9 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
 def get_default_backend_for_device(device: Any) -> str:
     """The backend for tensors on a device: "gloo" for the CPU, "nccl" (which is not here) for GPUs."""
     kind = device.type if isinstance(device, _device) else _device(device).type
-    known = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
-    if kind not in known:
+    if kind not in Backend.default_device_backend_map:
         raise ValueError(f"Default backend not registered for device : {device}")
-    return known[kind]
+    return Backend.default_device_backend_map[kind]
 
 
 def get_pg_count() -> int:
@@ -312,35 +303,39 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
     return list(_resolve(group).ranks)
 
 
+def _registered(group: ProcessGroup) -> ProcessGroup:
+    if _groups.get(getattr(group, "group_name", "")) is not group:
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    return group
+
+
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank in ``group`` of the process with ``global_rank``."""
     if group is _World._default:
         return global_rank
-    if _groups.get(getattr(group, "group_name", "")) is not group:
-        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    if global_rank not in group.ranks:
+    if global_rank not in _registered(group).ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return group.ranks.index(global_rank)
 
 
-def _rank_inside(group: ProcessGroup, given: int | None, inside: int | None, default: int | None = None) -> int:
-    """The rank in ``group`` of a process that is given by its global rank or by that in the group."""
+def rank_inside(group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str) -> int:
+    """The rank in ``group`` of a root that is given by its global rank or by that in the group."""
     if given is not None and inside is not None:
         raise ValueError("Can't specify both group_rank and global_rank")
-    if inside is not None:
-        return inside
-    if given is None and default is None:
+    given = default if given is None else given
+    if given is None and inside is None:
         raise ValueError("Must specify global_rank or group_rank")
-    return get_group_rank(group, default if given is None else given)  # type: ignore[arg-type]
+    root = get_group_rank(group, given) if inside is None else inside  # type: ignore[arg-type]
+    if not 0 <= root < group.size():
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {root}")
+    return root
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The global rank of the process with ``group_rank`` in ``group``."""
     if group is _World._default:
         return group_rank
-    if _groups.get(getattr(group, "group_name", "")) is not group:
-        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    if not 0 <= group_rank < len(group.ranks):
+    if not 0 <= group_rank < len(_registered(group).ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return group.ranks[group_rank]
 
@@ -361,15 +356,10 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 
 def new_group(
-    ranks: Sequence[int] | None = None,
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any | None = None,
-    use_local_synchronization: bool = False,
-    group_desc: str | None = None,
-    device_id: Any = None,
-    sort_ranks: bool = True,
-) -> Any:
+    ranks: Sequence[int] | None = None, timeout: timedelta | None = None, backend: str | None = None,
+    pg_options: Any | None = None, use_local_synchronization: bool = False, group_desc: str | None = None,
+    device_id: Any = None, sort_ranks: bool = True,
+) -> Any:  # fmt: skip
     """A group of some of the processes; all must call this, in one order. Others than members get a mark.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.new_group
@@ -406,12 +396,9 @@ def new_group(
 
 
 def new_subgroups_by_enumeration(
-    ranks_per_subgroup_list: Sequence[Sequence[int]],
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any | None = None,
-    group_desc: str | None = None,
-) -> tuple[Any, list[Any]]:
+    ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None, backend: str | None = None,
+    pg_options: Any | None = None, group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:  # fmt: skip
     """A group for each list of ranks: the one this process is in (or None), and all."""
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
@@ -430,13 +417,9 @@ def new_subgroups_by_enumeration(
 
 
 def new_subgroups(
-    group_size: int | None = None,
-    group: ProcessGroup | None = None,
-    timeout: timedelta | None = None,
-    backend: str | None = None,
-    pg_options: Any | None = None,
-    group_desc: str | None = None,
-) -> tuple[Any, list[Any]]:
+    group_size: int | None = None, group: ProcessGroup | None = None, timeout: timedelta | None = None,
+    backend: str | None = None, pg_options: Any | None = None, group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:  # fmt: skip
     """Groups of ``group_size`` neighbours each: the one this process is in, and all."""
     if group_size is None:
         raise ValueError("Default group size only takes effect when CUDA is available: pass group_size")

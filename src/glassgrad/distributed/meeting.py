@@ -36,6 +36,11 @@ def card_of(host: str, port: int) -> str:
             "Without MPI the processes of a group meet on one machine, at a loopback address such as 127.0.0.1, not "
             f"at {host}: start them with `glassgrad launch` or mpiexec (pip install 'glassgrad[mpi]')"
         )
+    return os.path.join(_private(), str(port))
+
+
+def _private() -> str:
+    """A folder that this user alone may enter."""
     owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     folder = os.path.join(tempfile.gettempdir(), f"glassgrad-{owner}")
     os.makedirs(folder, 0o700, exist_ok=True)
@@ -44,14 +49,15 @@ def card_of(host: str, port: int) -> str:
         not stat.S_ISDIR(about.st_mode) or about.st_uid != owner or stat.S_IMODE(about.st_mode) & 0o077
     ):
         raise RuntimeError(f"{folder} must be a folder that this user alone may enter (chmod 700)")
-    return os.path.join(folder, str(port))
+    return folder
 
 
 class _Door:
     """A socket that others of the group come to, and whoever came, by what they said first."""
 
     def __init__(self, key: bytes) -> None:
-        self.listener = Listener(family=_FAMILY, authkey=key)
+        address = None if sys.platform == "win32" else os.path.join(_private(), f"door-{secrets.token_hex(4)}")
+        self.listener = Listener(address, _FAMILY, authkey=key)
         self.came: list[tuple[Any, Connection[Any, Any]]] = []
         self.open = True
         threading.Thread(target=self._receive, daemon=True, name="meeting").start()

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from .collectives import _told
-from .distributed_c10d import _rank_inside, _resolve
+from .distributed_c10d import _resolve, member, rank_inside
 from .errors import DistBackendError
 from .process_group import ProcessGroup
-from .tensors import check_tensor, dense, outside, room, store
+from .tensors import check, dense, room, store, told
 from .waiting import Call, call_site
 from .work import Work
 
@@ -19,13 +18,11 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str) -> int:
     """The rank in the group of the other side."""
-    peer = _rank_inside(group, given, inside)
+    peer = rank_inside(group, given, inside, None, word)
     if peer == group.rank():
         raise ValueError(
             f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process."
         )
-    if not 0 <= peer < group.size():
-        raise ValueError(f"Invalid {word} rank {peer}: the group has {group.size()} ranks")
     return peer
 
 
@@ -36,13 +33,12 @@ def isend(
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.isend
     """
-    check_tensor(tensor, "tensor")
-    if outside(group, "isend"):
+    check(tensor=tensor)
+    if (whole := member(group, "isend")) is None:
         return None
-    whole = _resolve(group)
     peer = _peer(whole, dst, group_dst, "destination")
     whole.check()
-    call = Call("send", f"{_told(tensor)} to rank {peer}", call_site(), whole.timeout.total_seconds())
+    call = Call("send", f"{told(tensor)} to rank {peer}", call_site(), whole.timeout.total_seconds())
     return Receipt(whole.channel.send(dense(tensor), peer, tag), call, tensor)
 
 
@@ -63,14 +59,13 @@ def irecv(
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.irecv
     """
-    check_tensor(tensor, "tensor")
-    if outside(group, "irecv"):
+    check(tensor=tensor)
+    if (whole := member(group, "irecv")) is None:
         return None
-    whole = _resolve(group)
     anybody = src is None and group_src is None
     peer = None if anybody else _peer(whole, src, group_src, "source")
     whole.check()
-    words = f"{_told(tensor)} from {'anybody' if peer is None else f'rank {peer}'}"
+    words = f"{told(tensor)} from {'anybody' if peer is None else f'rank {peer}'}"
     call = Call("recv", words, call_site(), whole.timeout.total_seconds())
     array = room(tensor)
     return Receipt(whole.channel.receive(array, peer, tag), call, tensor, array, whole)
@@ -81,11 +76,9 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, g
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.recv
     """
-    check_tensor(tensor, "tensor")
-    if outside(group, "recv"):
-        return -1
     work = irecv(tensor, src, group, tag, group_src)
-    assert isinstance(work, Receipt)
+    if not isinstance(work, Receipt):
+        return -1
     work.wait()
     return work.source_rank()
 
@@ -134,20 +127,15 @@ class P2POp:
     """
 
     def __init__(
-        self,
-        op: Callable[..., Any],
-        tensor: Any,
-        peer: int | None = None,
-        group: Any = None,
-        tag: int = 0,
+        self, op: Callable[..., Any], tensor: Any, peer: int | None = None, group: Any = None, tag: int = 0,
         group_peer: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if op not in (isend, irecv):
             raise ValueError(
                 "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
                 "``torch.distributed.irecv``."
             )
-        check_tensor(tensor, "tensor")
+        check(tensor=tensor)
         self.op, self.tensor, self.tag = op, tensor, tag
         self.group = _resolve(group)
         self.group_peer = _peer(self.group, peer, group_peer, "peer")
@@ -171,7 +159,9 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
         )
-    begun = []
-    for each in sorted(p2p_op_list, key=lambda one: one.op is isend):  # rooms first
-        begun.append((p2p_op_list.index(each), each.op(each.tensor, each.peer, each.group, each.tag)))
-    return [work for _, work in sorted(begun, key=lambda pair: pair[0])]
+    rooms_first = sorted(range(len(p2p_op_list)), key=lambda index: p2p_op_list[index].op is isend)
+    begun = {}
+    for index in rooms_first:
+        each = p2p_op_list[index]
+        begun[index] = each.op(each.tensor, each.peer, each.group, each.tag)
+    return [begun[index] for index in range(len(begun))]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ground import launched
 from .errors import DistBackendError, DistNetworkError
 from .reduce_op import RedOpType, function_of
 from .waiting import Call, poll
@@ -49,6 +50,7 @@ def world(rank: int, name: str) -> Channel:
         raise RuntimeError("The MPI library must be one that several threads may call (MPI_THREAD_MULTIPLE)")
     if _notices is None:
         _notices, _owner = mpi.COMM_WORLD.Dup(), os.getpid()
+        launched.take_names_away()
     return Channel(mpi, mpi.COMM_WORLD.Split(0, rank), name)
 
 

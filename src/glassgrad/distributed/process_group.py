@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import share
 from .errors import DistBackendError
 from .reduce_op import RedOpType
 from .waiting import Call, call_site
@@ -135,6 +136,21 @@ class ProcessGroup:
         """Every rank's contiguous ``array`` becomes that of ``root``."""
         operands = f"{array.dtype} {array.shape} from rank {root}"
         self.run(what, operands, lambda: self.channel.broadcast(array, root))
+
+    def spread(self, tensors: list[Any], root: int, what: str) -> None:
+        """Every rank's ``tensors`` take the values of those of ``root``, all of a dtype in one message."""
+        kinds: dict[Any, list[Any]] = {}
+        for tensor in tensors:
+            kinds.setdefault(tensor._array.dtype, []).append(tensor)
+        for same in kinds.values():
+            whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
+            self.broadcast(whole, root, what)
+            if self._rank == root:
+                continue
+            ends = np.cumsum([tensor._array.size for tensor in same])
+            for tensor, part in zip(same, np.split(whole, ends[:-1]), strict=True):
+                share(tensor)
+                np.copyto(tensor._array, part.reshape(tensor._array.shape))
 
 
 ProcessGroup.__module__ = "torch.distributed.distributed_c10d"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import faulthandler
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -30,25 +29,10 @@ class Rank:
             raise RuntimeError("this process has a job (GLASSGRAD_JOB), and no MPI launcher started it")
         self.rank, self.local_rank = place.rank, place.local_rank
         launched.announce(os.environ)
-        self._fork()
+        _die_with_parent()
         self._note("pid", os.getpid())
         self._send_output()
         faulthandler.enable()  # a fault in compiled code has a traceback too
-
-    def _fork(self) -> None:
-        """Go on as a child of a process that says by which signal this one ended: mpiexec tells only one of several."""
-        if not hasattr(os, "fork"):
-            return
-        child = os.fork()
-        if child == 0:
-            _die_with_parent()
-            return
-        for sign in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(sign, lambda number, frame: os.kill(child, number))
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if code < 0:
-            self._note("failed", code)
-        os._exit(code if code >= 0 else 128 - code)
 
     def _note(self, ending: str, value: int) -> None:
         file = self.folder / f"{self.rank}.{ending}"
@@ -136,9 +120,7 @@ def _program(line: list[str]) -> int:
     rank = current()
     below = _die_with_parent if sys.platform == "linux" else None
     code = subprocess.run(line if rank is None else rank.own(line), preexec_fn=below, check=False).returncode
-    if code and rank is not None:
-        rank._note("failed", code if code > 0 else 128 - code)
-    return code
+    return code if code >= 0 else 128 - code
 
 
 if __name__ == "__main__":

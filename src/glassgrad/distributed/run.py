@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import re
 import shutil
 import signal
 import socket
@@ -18,10 +17,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
+from ..ground import launched
 from ..multiprocessing.spawn import _die_with_parent
 from .elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 
@@ -48,7 +48,10 @@ _ACCEPTED = (  # what torchrun's own agent needs
     "signals-to-handle", "shutdown-timeout",
 )  # fmt: skip
 _SWITCHES = ("standalone", "run-path", "virtual-local-rank", "no-python")
-_REPORT = re.compile(rb"\n=+(\n=   BAD TERMINATION.*|\n?\Z)", re.DOTALL)  # of mpiexec, or what may become one
+_REPORT = b"\n" + 83 * b"=" + b"\n=   BAD TERMINATION"  # with which mpiexec tells of one rank that ended, not the first
+# each rank's shell notes how it ended, also by a signal, before mpiexec hears of it
+_NOTING = """"$@"; code=$?; [ $code = 0 ] || { set -C; echo $code > \
+"$GLASSGRAD_JOB/${PMI_RANK-$OMPI_COMM_WORLD_RANK}.failed"; } 2>&-; exit $code"""
 
 
 def get_args_parser() -> argparse.ArgumentParser:
@@ -130,33 +133,37 @@ def _environment(options: argparse.Namespace, folder: str, attempt: int) -> dict
     return {**os.environ, **settings}
 
 
+def _without_report(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """What ranks print, as soon as it comes, and not the report of mpiexec, which ends it."""
+    kept = b""
+    for piece in pieces:
+        shown, start, kept = (kept + piece).partition(_REPORT)
+        begun = next((n for n in range(len(_REPORT), 0, -1) if not start and shown.endswith(_REPORT[:n])), 0)
+        yield shown[: len(shown) - begun]
+        kept = shown[len(shown) - begun :] + start + kept
+    if not kept.startswith(_REPORT):
+        yield kept
+
+
 class _Job:
     """mpiexec with all ranks, for one start of the script."""
 
     def __init__(self, line: list[str], environment: dict[str, str], folder: str) -> None:
-        self.folder, self.tail = Path(folder), b""
+        self.folder = Path(folder)
         below = _die_with_parent if sys.platform == "linux" else None  # killed itself, it leaves nothing behind
         self.process = subprocess.Popen(
             line, env=environment, stdout=subprocess.PIPE, start_new_session=True, preexec_fn=below  # noqa: PLW1509
         )
-        assert self.process.stdout is not None
-        self.copier = threading.Thread(target=self._copy, args=(self.process.stdout,), daemon=True)
+        self.copier = threading.Thread(target=self._copy, daemon=True)
         self.copier.start()
 
-    def _copy(self, stream: IO[bytes]) -> None:
-        """Show what ranks print, without mpiexec's own report at the end."""
-        while piece := os.read(stream.fileno(), 1 << 16):
-            piece, self.tail = self.tail + piece, b""
-            if (report := _REPORT.search(piece)) is not None:
-                piece, self.tail = piece[: report.start()], piece[report.start() :]
-            self._show(piece)
-        if b"BAD TERMINATION" not in self.tail:
-            self._show(self.tail)
-
-    def _show(self, piece: bytes) -> None:
-        assert sys.__stdout__ is not None
-        sys.__stdout__.buffer.write(piece)
-        sys.__stdout__.flush()
+    def _copy(self) -> None:
+        """Show what ranks print at once."""
+        assert self.process.stdout is not None and sys.__stdout__ is not None
+        source = self.process.stdout.fileno()
+        for piece in _without_report(iter(lambda: os.read(source, 1 << 16), b"")):
+            sys.__stdout__.buffer.write(piece)
+            sys.__stdout__.flush()
 
     def wait(self) -> int:
         """The exit code; a rank that failed, and whose mpiexec does not notice, ends the job too."""
@@ -175,32 +182,27 @@ class _Job:
 
     def end(self) -> None:
         """End mpiexec, which ends its ranks; then whatever of them is still there."""
-        for way in (signal.SIGTERM, signal.SIGKILL):
+        pids = [file.read_text() for file in self.folder.glob("*.pid")]
+        for pid in pids:
+            launched.take_names_away(pid)
+        for way in (self.process.terminate, self.process.kill):
             if self.process.poll() is None:
-                self.process.send_signal(way)
-                try:
+                way()
+                with suppress(subprocess.TimeoutExpired):
                     self.process.wait(2.0)
-                except subprocess.TimeoutExpired:
-                    continue
-        for file in self.folder.glob("*.pid"):
-            try:
-                os.kill(int(file.read_text()), signal.SIGKILL)
-            except (OSError, ValueError):
-                continue
+        for pid in pids:
+            with suppress(OSError, ValueError):
+                os.kill(int(pid), signal.SIGKILL)
 
     def failure(self, code: int) -> ProcessFailure:
-        """Which rank failed, as far as it or mpiexec tells."""
-        pids = {int(file.read_text()): int(file.stem) for file in self.folder.glob("*.pid")}
-        for file in sorted(self.folder.glob("*.failed"), key=lambda each: each.stat().st_mtime_ns):
-            rank = int(file.stem)
-            pid = next((pid for pid, each in pids.items() if each == rank), -1)
-            return ProcessFailure(rank, rank, pid, int(file.read_text() or code))
-        report = re.search(rb"PID (\d+) RUNNING AT.*?EXIT CODE: (\d+)", self.tail, re.DOTALL)
-        if report is None:
+        """Which rank of this machine failed first, as its notes tell; else how mpiexec ended."""
+        notes = sorted(self.folder.glob("*.failed"), key=lambda each: each.stat().st_mtime_ns)
+        if not notes:
             return ProcessFailure(-1, -1, -1, code)
-        pid, code = int(report[1]), int(report[2])
-        killed = b"(signal" in self.tail
-        return ProcessFailure(pids.get(pid, -1), pids.get(pid, -1), pid, -code if killed else code)
+        rank, code = int(notes[0].stem), int(notes[0].read_text() or code)
+        started = self.folder / f"{rank}.pid"
+        pid = int(started.read_text()) if started.exists() else -1
+        return ProcessFailure(rank, rank, pid, code if code < 128 else 128 - code)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -212,7 +214,8 @@ def run(args: argparse.Namespace) -> None:
     else:
         command = [sys.executable, "-m", "glassgrad", "run"]
         command += ["-m", args.training_script] if args.module else [args.training_script]
-    line = [*_line(args), *command, *args.training_script_args]
+    noting = ["sh", "-c", _NOTING, "rank"] if sys.platform != "win32" else []
+    line = [*_line(args), *noting, *command, *args.training_script_args]
     for attempt in range(int(args.max_restarts) + 1):
         with tempfile.TemporaryDirectory(prefix="glassgrad-job-") as folder:
             job = _Job(line, _environment(args, folder, attempt), folder)

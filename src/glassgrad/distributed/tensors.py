@@ -2,52 +2,41 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import Tensor, share
-from .distributed_c10d import GroupMember, get_rank
+
+
+def check(**operands: Any) -> None:
+    """TypeError unless each is a tensor, or where its name says so a list of them; ValueError for unlike dtypes."""
+    every: list[Any] = []
+    for name, value in operands.items():
+        many = name.endswith(("list", "tensors"))
+        if not isinstance(value, list if many else Tensor):
+            wanted = "List[torch.Tensor]" if many else "torch.Tensor"
+            raise TypeError(_EXPECTED.format(name=name, wanted=wanted, got=f"{_kind(value)} instead."))
+        if many and not all(isinstance(each, Tensor) for each in value):
+            got = f"{type(value)} with elements of type [{', '.join(map(_kind, value))}]."
+            raise TypeError(_EXPECTED.format(name=name, wanted="List[torch.Tensor]", got=got))
+        every += value if many else [value]
+    for tensor in every:
+        if tensor._array.dtype.metadata is not None:
+            raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
+        if tensor.dtype is not every[0].dtype:
+            raise ValueError(
+                f"Invalid usage of tensors with different dtypesFound {every[0].dtype} and  {tensor.dtype}"
+            )
+
+
+_EXPECTED = (
+    "Invalid function argument. Expected parameter `{name}` of type {wanted}\n             but got {got}"
+)
 
 
 def _kind(value: Any) -> str:
     return "<class 'torch.Tensor'>" if type(value) is Tensor else str(type(value))
-
-
-def check_tensor(value: Any, name: str) -> None:
-    """TypeError unless ``value`` is a tensor; RuntimeError for one without data."""
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
-            f"             but got {_kind(value)} instead."
-        )
-    if value._array.dtype.metadata is not None:
-        raise RuntimeError(f"No backend type associated with device type {value.device.type}")
-
-
-def check_list(value: Any, name: str) -> None:
-    """TypeError unless ``value`` is a list of tensors."""
-    if not isinstance(value, list):
-        raise TypeError(
-            f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
-            f"             but got {_kind(value)} instead."
-        )
-    if not all(isinstance(each, Tensor) for each in value):
-        raise TypeError(
-            f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
-            f"             but got {type(value)} with elements of type [{', '.join(_kind(each) for each in value)}]."
-        )
-
-
-def check_kind(*given: Any) -> None:
-    """ValueError unless all tensors, alone or in lists, have one dtype."""
-    found = [one for each in given for one in (each if isinstance(each, list) else [each])]
-    for other in found[1:]:
-        if other.dtype is not found[0].dtype:
-            raise ValueError(
-                f"Invalid usage of tensors with different dtypesFound {found[0].dtype} and  {other.dtype}"
-            )
 
 
 def check_sizes(found: list[Any], wanted: Any, name: str) -> None:
@@ -60,14 +49,9 @@ def check_sizes(found: list[Any], wanted: Any, name: str) -> None:
             )
 
 
-def outside(group: Any, name: str) -> bool:
-    """Whether this process is no member of ``group``: a warning then, and nothing is done."""
-    if group != GroupMember.NON_GROUP_MEMBER:
-        return False
-    warnings.warn(
-        f"Running {name} on global rank {get_rank()} which does not belong to the given group.", stacklevel=3
-    )
-    return True
+def told(tensor: Any, *more: str) -> str:
+    """What all ranks must agree about: a tensor's dtype and shape, and ``more``."""
+    return " ".join((str(tensor.dtype).removeprefix("torch."), str(tensor._array.shape), *more))
 
 
 def dense(tensor: Any) -> np.ndarray:

@@ -4,8 +4,8 @@ Source: https://docs.pytorch.org/docs/stable/distributions.html
 """
 
 from ..ground.importing import load
-from ..ground.paths import house, show
-from . import constraints, kl_cross, transform, transforms, utils  # noqa: F401  the formulas register themselves
+from ..ground.paths import house, show_all
+from . import constraints, transform, transforms, utils  # noqa: F401  the formulas register themselves
 from .categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
 from .composed import Independent, MixtureSameFamily, TransformedDistribution
 from .constraint_registry import biject_to, transform_to
@@ -77,10 +77,9 @@ _HOMES = {  # by file: PyTorch's files, and the families of each
         "relaxed_bernoulli": "LogitRelaxedBernoulli",
     },
 }  # fmt: skip
+show_all(__name__, _HOMES)
 for _file, _families in _HOMES.items():
-    for _path, _names in _families.items():
-        show(f"{__name__}.{_path}", f"{__name__}.{_file}", _names)
-    house(load(f"{__name__}.{_file}"), __name__, _families)
-house(transform, __name__, {"transforms": ""})
+    house(load(f"{__name__}.{_file}"), f"{__name__}.{next(iter(_families))}")
+house(transform, f"{__name__}.transforms")
 for _path in {_path for _families in _HOMES.values() for _path in _families}:
     load(f"{__name__}.{_path}")  # from then on an attribute

@@ -11,6 +11,7 @@ from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
 from ..ground.names import home_of
 from ..ground.size import Size
+from ..tensor.lifted import Lifted, all_values
 from . import constraints
 from .utils import lazy_property
 
@@ -18,8 +19,13 @@ __all__ = ["Distribution"]
 
 
 def all_true(valid: Any) -> bool:
-    """Whether every element of a tensor of decisions is true."""
-    return bool(valid._array.all() if type(valid) is Tensor else valid.all())
+    """Whether every element of a tensor of decisions is true, of all examples where it is a batch."""
+    return bool(all_values(valid).all() if isinstance(valid, Lifted) or type(valid) is Tensor else valid.all())
+
+
+def kind_of(value: Any) -> str:
+    """What messages call the type of a tensor: Tensor, also within a transform."""
+    return "Tensor" if isinstance(value, Lifted) else type(value).__name__
 
 
 _HERE = f"{__name__.rpartition('.')[0]}."  # the families' modules
@@ -80,7 +86,7 @@ class Distribution:
             value = getattr(self, name)
             if not all_true(constraint.check(value)):
                 raise ValueError(
-                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                    f"Expected parameter {name} ({kind_of(value)} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
                 )
 
@@ -219,7 +225,7 @@ class Distribution:
         assert support is not None
         if not all_true(support.check(value)):
             raise ValueError(
-                f"Expected value argument ({type(value).__name__} of shape {tuple(sizes)}) to be within the support "
+                f"Expected value argument ({kind_of(value)} of shape {tuple(sizes)}) to be within the support "
                 f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
             )
 

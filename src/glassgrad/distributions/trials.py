@@ -12,7 +12,7 @@ from ..ground import dtypes
 from ..ground.size import Size
 from ..nn.functional import binary_cross_entropy_with_logits, logsigmoid
 from . import constraints
-from .distribution import Distribution, ExponentialFamily
+from .distribution import Distribution, ExponentialFamily, all_true, kind_of
 from .positive import Gamma
 from .utils import ONE_OF_TWO, broadcast_all, clamp_probs, lazy_property, logits_to_probs, overwritten, probs_to_logits
 from .utils import functions as f
@@ -115,7 +115,7 @@ class ContinuousBernoulli(ByChance, ExponentialFamily):
     ) -> None:  # fmt: skip
         self._take(probs, logits)
         if probs is not None:
-            if validate_args is not None and not constraints.unit_interval.check(self.probs).all():
+            if validate_args is not None and not all_true(constraints.unit_interval.check(self.probs)):
                 raise ValueError("The parameter probs has invalid values")
             self.probs = self._param = clamp_probs(self.probs)
         self._lims = lims
@@ -238,9 +238,9 @@ class Geometric(ByChance):
         if self._validate_args and probs is not None:
             value = self.probs
             valid = value > 0
-            if not valid.all():
+            if not all_true(valid):
                 raise ValueError(
-                    f"Expected parameter probs ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                    f"Expected parameter probs ({kind_of(value)} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to be positive but found invalid values:\n{value.data[~valid]}"
                 )
 

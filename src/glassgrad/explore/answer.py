@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..ground.output import whole_letters
-from .model import SourceLoc
+from .model import Graph, SourceLoc
 from .record import Recording
+from .walk import SINK
 
-__all__ = ["Answer", "plural", "recording_of", "size", "where"]
+__all__ = ["Answer", "extent", "plural", "recording_of", "size", "where"]
 
 
 class Answer:
@@ -71,6 +72,13 @@ def where(loc: SourceLoc | None) -> str:
 def plural(number: int, noun: str, many: str = "") -> str:
     """``1 line``, ``2 lines``."""
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def extent(graph: Graph) -> str:
+    """How large a graph is, as every answer and the page tell it: ``6 operations, 4 leaves``."""
+    operations = sum(node.kind in ("op", "opaque") and node.op != SINK for node in graph.nodes)
+    leaves = sum(node.kind == "leaf" for node in graph.nodes)
+    return f"{plural(operations, 'operation')}, {plural(leaves, 'leaf', 'leaves')}"
 
 
 def size(nbytes: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .answer import Answer, once, plural, recording_of, where
+from .answer import Answer, extent, once, plural, recording_of, where
 from .measure import is_finite
 from .model import Graph, Problem
 from .naming import Names, caller_names, callers_variables
@@ -82,8 +82,7 @@ def check(loss: Any, *, record: Any = None, model: Any = None, names: Any = None
         only_nan = all(p.kind == "nan" for p in report.problems)
         verdict = "backward() will run, but give no finite gradients." if only_nan else "backward() will fail."
         return Check(verdict, tuple(report.problems), graph, tuple(once(report.lines)), report.advice)
-    ops = graph.totals["ops"]
-    verdict = f"backward() will work: {plural(ops, 'operation')}, {plural(graph.totals['leaves'], 'leaf', 'leaves')}."
+    verdict = f"backward() will work: {extent(graph)}."
     hooked = sum(s.state == "hooked" for node in graph.nodes for s in node.saved)
     if hooked:
         report.add(f"{plural(hooked, 'saved value is', 'saved values are')} packed by hooks and left alone.", "")

@@ -62,10 +62,10 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
     """How large the gradients are that have reached each layer of ``model``, after ``backward()``.
 
     ``model`` is a module, a dict of names and tensors, or the graph that :func:`observe` gave. A layer's gradient is
-    its parameters' together, as root mean square. It is vanishing under 1/10,000 of the largest, exploding over 1,000
-    times those of the layers behind it (or with a norm over a million), all zeros dead; ``missing`` is one that got
-    none. Layers that get zeros because a later weight starts at zero, as is often done on purpose, are waiting: that
-    is no finding.
+    its parameters' together, as root mean square. It is vanishing under 1/10,000 of the largest, where those
+    nearer to the input are too, exploding over 1,000 times those of the layers behind it (or with a norm over a
+    million), all zeros dead; ``missing`` is one that got none. Layers that get zeros because a later weight starts at
+    zero, as is often done on purpose, are waiting: that is no finding.
     """
     if model is None or is_tensor(model):
         model = dict(caller_names(names, params, "flow"))
@@ -74,10 +74,11 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
     for layer, piece in zip(_layers(model, gradients), gradients, strict=True):
         groups.setdefault(layer, []).append(piece)
     raw = [_layer(path, pieces) for path, pieces in groups.items()]
+    beyond = _beyond(raw)
     sizes = sorted(layer.rms for layer in raw if layer.rms)
     largest = sizes[-1] if sizes else 0.0
     waiting = _starts_at_zero(model)
-    layers = tuple(_judged(layer, raw[i + 1 :], largest, waiting) for i, layer in enumerate(raw))
+    layers = tuple(_judged(layer, raw[i + 1 :], beyond[i], largest, waiting) for i, layer in enumerate(raw))
     lines = [_line(layer, sizes) for layer in layers]
     bad = [layer for layer in layers if layer.state and layer.state != "waiting"]
     if not layers:
@@ -200,14 +201,31 @@ def _layer(path: str, pieces: list[Piece]) -> Layer:
     return Layer(path, norm, norm / math.sqrt(size) if size else 0.0, count, zero, state, names, leaves)
 
 
-def _judged(layer: Layer, behind: list[Layer], largest: float, waiting: bool) -> Layer:
-    """The layer with what is wrong: against the largest gradient, and against those of the layers ``behind`` it."""
+def _beyond(layers: list[Layer]) -> list[float]:
+    """For each layer the largest gradient of those that the backward pass reaches after it.
+
+    Leaves of a graph are numbered in that order; without a graph the model's own order, from the input on, tells.
+    """
+    order = sorted(range(len(layers)), key=lambda i: min(layers[i].leaves, default=-i), reverse=True)
+    beyond, largest = [0.0] * len(layers), 0.0
+    for i in order:
+        beyond[i] = largest
+        largest = max(largest, layers[i].rms or 0.0)
+    return beyond
+
+
+def _judged(layer: Layer, behind: list[Layer], beyond: float, largest: float, waiting: bool) -> Layer:
+    """The layer with what is wrong: against the largest gradient, and against those of the layers ``behind`` it.
+
+    A gradient that is small here and larger ``beyond``, nearer to the input, went past it, as it goes past the queries
+    and keys of attention: it has not vanished.
+    """
     state = layer.state
     if not state and layer.rms is not None:
         later, norm = sorted(one.rms for one in behind if one.rms), layer.norm or 0.0
         if layer.rms == 0:
             state = "waiting" if waiting else "dead"
-        elif layer.rms < VANISHING * largest:
+        elif max(layer.rms, beyond) < VANISHING * largest:
             state = "vanishing"
         elif norm > HUGE or norm > 1 and later and layer.rms > EXPLODING * later[len(later) // 2]:
             state = "exploding"

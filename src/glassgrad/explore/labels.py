@@ -115,9 +115,14 @@ def as_text(value: Any) -> str:
     return f"(shape {list(value.shape)})"
 
 
+def metadata_of(node: Any) -> Any:
+    """What torch's node tells of its results; None for glassgrad's (its class is asked, which answers at once)."""
+    return node._input_metadata if hasattr(type(node), "_input_metadata") else None
+
+
 def outputs_of(node: Any) -> int:
     """How many results the operation has: torch's node tells by its metadata, glassgrad's by its record."""
-    metadata = getattr(node, "_input_metadata", None)
+    metadata = metadata_of(node)
     if metadata is not None:
         return len(metadata)
     return node._record.kind.outputs if hasattr(node, "_record") else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -58,8 +59,7 @@ class Call:
         if self._info is None and self.raw is not None:
             shape, dtype, nbytes = self.raw
             if nbytes is None:  # noted briefly: NumPy's shape and dtype
-                name = dtype.name if hasattr(dtype, "name") else dtype.__name__
-                self._info = info(shape, name)
+                self._info = info(shape, _name_of(dtype))
             else:
                 self._info = TensorInfo(tuple(map(int, shape)), str(dtype).rpartition(".")[2], int(nbytes))
         elif self._info is None and self.name and self.ref is not None:  # noted briefly, and still around
@@ -120,6 +120,12 @@ class Entered:
     def module(self) -> Any:
         """The module; None where it is gone."""
         return self.ref()
+
+
+@lru_cache(64)
+def _name_of(dtype: Any) -> str:
+    """The name of a dtype of NumPy's, or of a class of its numbers."""
+    return str(dtype.name if hasattr(dtype, "name") else dtype.__name__)
 
 
 _paths: tuple[Any, Trail] = None, ()

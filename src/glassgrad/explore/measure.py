@@ -101,7 +101,7 @@ def _short(value: Any) -> str:
 def shape_of(tensor: Any) -> tuple[int, ...]:
     """The sizes of ``tensor``; -1 for one that differs from row to row, as a nested tensor's."""
     try:
-        return tuple(int(n) for n in tensor.shape)
+        return tuple(map(int, tensor.shape))
     except (RuntimeError, TypeError):
         return tuple(_size_along(tensor, dim) for dim in range(tensor.dim()))
 

@@ -72,6 +72,7 @@ class Names:
         for name, tensor in self.pairs:
             self.by_id.setdefault(id(tensor), name)
         self._outside: dict[int, str] | None = None
+        self._assigned: dict[tuple[int, int], str | None] = {}  # by the code's identity: codes hash slowly
 
     def of(self, tensor: Any, otherwise: str = "") -> str:
         """What ``tensor`` is called; ``otherwise`` where nothing tells."""
@@ -91,9 +92,12 @@ class Names:
             return known
         if call.name:
             code, at = call.user
-            name = assigned(code, at) if code is not None and call.seat[1] is code else None
-            if name:
-                return name
+            if code is not None and call.seat[1] is code:
+                place = id(code), at
+                if place not in self._assigned:
+                    self._assigned[place] = assigned(code, at)
+                if name := self._assigned[place]:
+                    return name
         if self._outside is None:
             self._outside = dict(self._operands())
         return self._outside.get(index, "")

@@ -17,7 +17,7 @@ from os.path import splitext
 from typing import Any, NamedTuple
 
 from ..ground.output import write
-from .labels import Labels, Names, as_text, output_counts
+from .labels import Labels, Names, as_text, metadata_of, output_counts
 from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque, remedy
 from .read import as_loss, as_tensors
@@ -315,7 +315,7 @@ class _Slopes:
         node = self.walked.nodes[place[0]]
         if self.walked.ops[place[0]] == SINK:
             return tuple(node.variable.shape)
-        known = getattr(node, "_input_metadata", None)
+        known = metadata_of(node)
         return tuple(known[place[1]].shape) if known else None
 
     def _record(self, place: Place, slot: int, target: Place, slope: Any, ones: Any) -> None:

@@ -7,6 +7,7 @@ neither.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from .measure import info_of
@@ -148,7 +149,8 @@ def ends_of(
     return tensors, edges, ends
 
 
-Slot = tuple[str, str, str, bool]  # the attribute of a saved value, its raw form, what it is called, whether it counts
+#: The attribute of a saved value, that of its raw form where it has one, what it is called, whether it counts.
+Slot = tuple[str, str, str, bool]
 _slots: dict[Any, tuple[Slot, ...]] = {}
 #: A custom Function's saved tensors; ``saved_tensors`` alone is no setting.
 _CUSTOM: Slot = "saved_tensors", "_raw_saved_tensors", "saved_tensors", True
@@ -167,11 +169,11 @@ def _saved_of(node: Any) -> tuple[Slot, ...]:
         key = node._record.kind
     slots = _slots.get(key)
     if slots is None:
-        if key is not kind:
-            names = sorted(f"_saved_{name}" for name in key.saved)
-        else:
-            names = [name for name in dir(node) if name.startswith("_saved_")]
-        slots = tuple([(name, f"_raw{name}", name.removeprefix("_saved_"), "_sym_" not in name) for name in names])
+        names = dir(node)
+        slots = tuple([
+            (name, f"_raw{name}" if f"_raw{name}" in names else "", name.removeprefix("_saved_"), "_sym_" not in name)
+            for name in names if name.startswith("_saved_")
+        ])  # fmt: skip
         if hasattr(kind, "saved_tensors"):
             slots += (_CUSTOM,)
         if key is not kind or not (kind.__dir__ is not object.__dir__ or hasattr(node, "__dict__")):
@@ -184,15 +186,22 @@ def contents(
     names: Mapping[int, str],
     ends: Mapping[int, int],
     describe: Callable[[Any], TensorInfo] = info_of,
+    by_memory: Mapping[int | None, str] = MappingProxyType({}),
 ) -> tuple[tuple[tuple[str, str], ...], tuple[Saved, ...]]:
-    """``node``'s saved values: all of them as text, and its saved tensors as ``describe`` tells them."""
+    """``node``'s saved values: all of them as text, and its saved tensors as ``describe`` tells them.
+
+    ``by_memory`` names the variables of the caller's that lie in the memory of a saved input.
+    """
     attrs: list[tuple[str, str]] = []
     saved: list[Saved] = []
 
     def keep(slot: str, tensor: Any) -> None:
         key = id(tensor)
         outside = slot in OPERANDS and tensor.grad_fn is None and not tensor.requires_grad
-        saved.append(Saved(slot, "ok", describe(tensor), names.get(key), ends.get(key), outside))
+        told, name = describe(tensor), names.get(key)
+        if name is None and outside:
+            name = by_memory.get(told.storage)
+        saved.append(Saved(slot, "ok", told, name, ends.get(key), outside))
 
     for name, raw, slot, counts in _saved_of(node):
         state, value = unpack(node, name, raw)
@@ -216,7 +225,7 @@ def contents(
 def unpack(node: Any, name: str, raw: str) -> tuple[SavedState, Any]:
     """The state of the saved value ``name`` and, where it can be read without running anyone's hook, the value."""
     try:
-        packed = getattr(node, raw, None)
+        packed = getattr(node, raw, None) if raw else None
         if packed is not None:
             for item in packed if isinstance(packed, (tuple, list)) else (packed,):
                 if getattr(item, "unpack_hook", None) is not None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from .labels import outputs_of
+from .labels import metadata_of, outputs_of
 from .measure import dtype_name
 from .model import TensorInfo
 from .walk import SINK, Walk, family
@@ -46,18 +46,18 @@ def outputs(walked: Walk, known: Known, settings: Sequence[Settings]) -> list[tu
     results: list[tuple[TensorInfo, ...]] = []
     for i, node in enumerate(walked.nodes):
         if walked.ops[i] == SINK:
-            known.setdefault((i, 0), info(tuple(node.variable.shape), dtype_name(node.variable.dtype)))
+            variable = node.variable
+            known.setdefault((i, 0), info(tuple(variable.shape), dtype_name(variable.dtype)))
             results.append(())
             continue
-        metadata = getattr(node, "_input_metadata", None)
-        count = len(metadata) if metadata is not None else outputs_of(node)
+        metadata, count = metadata_of(node), outputs_of(node)
         if metadata:
             told = []
             for k, one in enumerate(metadata):
                 heard = known.get((i, k))
                 if getattr(one, "is_nested_tensor", False):  # its sizes differ from row to row: the node has none
                     continue
-                gave = info(tuple(map(int, one.shape)), dtype_name(one.dtype))
+                gave = info(tuple(one.shape), dtype_name(one.dtype))
                 told.append(gave if heard is None or heard.stats is None else replace(gave, stats=heard.stats))
             results.append(tuple(told))
             continue

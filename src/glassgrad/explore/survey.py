@@ -14,7 +14,7 @@ from .explain import _expressions, _operation
 from .labels import Labels
 from .measure import info_of
 from .memory import Memories
-from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Saved, Scope, TensorInfo
+from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
 from .modules import scopes_by_parameters
 from .naming import Names, caller_names, callers_variables, pairs
 from .opaque import opaque_nodes
@@ -103,9 +103,9 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
         describe(tensor)
     settings, kept = [], []
     for node in walked.nodes:
-        attrs, saved = contents(node, names, ends, describe)
+        attrs, saved = contents(node, names, ends, describe, by_memory)
         settings.append(attrs)
-        kept.append(tuple(_named(one, by_memory) if one.outside and one.name is None else one for one in saved))
+        kept.append(saved)
     calls = _calls(walked, record, engine_of(results), known)
     outs = outputs(walked, known, settings)
     for (i, nr), value in values.items():
@@ -190,9 +190,9 @@ def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
     for index, i in _youngest(calls).items():
         given = heard[index].info
         if given is not None:
-            known.setdefault((i, 0), TensorInfo(given.shape, given.dtype, given.nbytes, None, given.stats))
+            before = known.setdefault((i, 0), given if given.value is None else replace(given, value=None))
             if given.stats is not None:
-                known[i, 0] = replace(known[i, 0], stats=given.stats)
+                known[i, 0] = replace(before, stats=given.stats)
     return calls
 
 
@@ -203,12 +203,6 @@ def _youngest(calls: list[Any]) -> dict[int, int]:
         if call is not None:
             youngest.setdefault(call.index, i)
     return youngest
-
-
-def _named(saved: Saved, names: Mapping[int | None, str]) -> Saved:
-    """A saved input with the name of the variable that lies in its memory."""
-    name = None if saved.tensor is None else names.get(saved.tensor.storage)
-    return saved if name is None else replace(saved, name=name)
 
 
 def _variables(walked: Walk, called: list[tuple[str, Any]], calls: list[Any], record: Any) -> dict[int, str]:

@@ -290,7 +290,9 @@ def _record(row: Row, run: str = "run") -> list[str]:
         lines += _saved_input(row, slot, position, users)
         entries[slot] = f"s{slot}, v{slot}"
     for slot, number in plan.results:
-        entries[slot] = f"r[{number}], 0" if row.outputs else "r, 0"
+        entries[slot] = f"o{number}._array, v{slot}" if row.outputs else "r, 0"
+        if row.outputs:  # see saved.keep_result
+            lines.append(f"v{slot} = {'0' if plan.carry == (number,) else f'share(o{number})'}")
     lines.append(f"n.saved = ({', '.join(entries[slot] for slot in sorted(entries))})")
     settings = []
     for is_sizes, at in plan.extras:
@@ -485,12 +487,14 @@ def _run(row: Row) -> list[str]:
     for slot, position, _ in plan.inputs:
         lines += _read_input(row, slot, position)
     for slot, number in plan.results:
-        if len(plan.carry) == 1 and number == plan.carry[0]:  # the record's counter is its version
+        if plan.carry == (number,):  # the record's counter is its version
             lines += [
                 "    v = n.counter",
                 f"    if v is not None and v.version != v{slot}:",
                 f"        saved.stale(n, {slot})",
             ]
+        else:
+            lines += [f"    if v{slot}.version:", f"        saved.stale(n, {slot})"]
     if plan.kind.frees:
         lines += ["    if not keep:", "        n.saved = None", "        n.run = freed"]
     if plan.extras:

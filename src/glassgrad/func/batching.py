@@ -23,6 +23,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
 from ..core import call, write
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, new
@@ -172,7 +174,7 @@ class Batch(Level):
 
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not self.has(target):
-            raise RuntimeError(_unwritable(row, self.number))
+            raise RuntimeError(_unwritable(row, self, target, others))
         old = target
         if row.plan.rules and any(position == 0 for _, position, _ in row.plan.inputs):
             if derives(target.value, *others):
@@ -226,11 +228,23 @@ def _shares_memory(part: Any, example: Sequence[Any]) -> bool:
     return counter is not None and any(isinstance(t, Tensor) and t._counter is counter for t in example)
 
 
-def _unwritable(row: Row, number: int) -> str:
-    """PyTorch's refusal to write a batch into what is none: it names the operation in one of three ways."""
+#: Whose refusal to write a batch into what is none PyTorch words as arithmetic, and as sizes that do not fit.
+_ARITHMETIC = frozenset(
+    "sub mul div copy masked_fill logical_and logical_or logical_xor clamp_min clamp_max".split()
+)
+_BROADCASTING = frozenset(
+    "add atan2 copysign gcd lcm bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
+)
+
+
+def _unwritable(row: Row, level: Batch, target: Any, others: Sequence[Any]) -> str:
+    """PyTorch's refusal to write a batch into what is none: it names the operation in one of three ways, or sizes."""
     name = levels.written_name(row)
-    what, where = f"aten::{name}_", f"at level {number}"
-    if name in ("add", "sub", "mul", "div", "copy", "masked_fill"):
+    what, where = f"aten::{name}_", f"at level {level.number}"
+    if name in _BROADCASTING:
+        wide = [level.size, *np.broadcast_shapes(*(tensor._array.shape for tensor in (target, *others)))]
+        return f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {wide}"
+    if name in _ARITHMETIC and row.name != "masked_fill_tensor":
         what, where = "inplace arithmetic", "in a vmap"
     elif name in ("fill", "index_put", "index_add", "index_fill"):
         what, where = f"{name}_", "in a vmap"

@@ -86,6 +86,7 @@ def _tracked(cls: Any, level: Reverse, args: tuple[Any, ...]) -> Any:
 
 def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
     values = tuple(level.lower(arg) for arg in args)
+    versions = [value._version if isinstance(value, Tensor) else None for value in values]
     if any(isinstance(value, Lifted) for value in values):
         outputs = cls.apply(*values)
         ctx = context(cls, values, ())
@@ -111,24 +112,58 @@ def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
             f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got "
             f"{len(moved)})"
         )
-    raised = tuple(_dual(level, args, out, tangent, number) for number, (out, tangent) in
-                   enumerate(zip(outs, moved, strict=True)))  # fmt: skip
+    triples = zip(args, values, versions, strict=True)
+    changed = tuple(arg for arg, value, version in triples if version is not None and value._version != version)
+    for number, (out, tangent) in enumerate(zip(outs, moved, strict=True)):
+        _check_tangent(number, out, tangent)
+        if tangent is not None and isinstance(level, DualLevel) and _written(level, changed, out) is None:
+            _check_views(out, tangent, [(arg.value, arg.tangent) for arg in args if level.tangent(arg) is not None])
+    raised = tuple(_dual(level, changed, out, tangent) for out, tangent in zip(outs, moved, strict=True))
     return raised if isinstance(outputs, tuple) else raised[0]
 
 
-def _dual(level: Forward, args: tuple[Any, ...], out: Any, tangent: Any, number: int) -> Any:
-    """An output with the tangent that the user's ``jvp`` gives for it: the argument itself, where that was written."""
-    if tangent is not None and not isinstance(tangent, Tensor):
+def _check_tangent(number: int, out: Any, tangent: Any) -> None:
+    """PyTorch's errors where what ``jvp`` gives for an output cannot be its tangent."""
+    if tangent is None:
+        return
+    if not isinstance(tangent, Tensor):
         raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {number}.")
+    if not isinstance(out, Tensor) or not carries_gradients(out._array.dtype):
+        raise RuntimeError(
+            f"Function's jvp returned a gradient at position {number}, but  the corresponding forward output is not a "
+            "differentiable Tensor.You should return None at that position instead."
+        )
+    check_sizes(out, tangent)
+
+
+def _check_views(out: Any, tangent: Any, inputs: list[tuple[Any, Any]]) -> None:
+    """PyTorch's error where an output lies on the memory of an input, and its tangent not on that of the input's."""
+    for value, moved in inputs:
+        if (out is value or _is_view(out, value)) and tangent is not moved and not _is_view(tangent, moved):
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
+                "view."
+            )
+
+
+def _is_view(tensor: Any, of: Any) -> bool:
+    """Whether a tensor is a view of another, or of what that is a view of."""
+    base = tensor._base
+    return base is not None and (base is of or base is of._base)
+
+
+def _dual(level: Forward, changed: tuple[Any, ...], out: Any, tangent: Any) -> Any:
+    """An output with the tangent that the user's ``jvp`` gives for it: the argument itself, where that was written."""
     if not isinstance(out, Tensor):
         return out
-    if not carries_gradients(out._array.dtype):
-        tangent = None
-    if tangent is not None:
-        check_sizes(out, tangent)
-    written = _written(level, args, out)
+    written = _written(level, changed, out)
     if written is None:
         return level.dual(out, tangent)
+    if written.tangent is not None and tangent is not written.tangent:
+        raise RuntimeError(
+            "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+            "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+        )
     written.tangent = tangent
     return written
 

@@ -237,7 +237,7 @@ def _strip(tensor: Any) -> Any:
 
 def written_name(row: Row) -> str:
     """What PyTorch calls the operation that a row is, without the name of a form of it."""
-    return re.sub("_((with_)?(number|tensor)|written)$", "", row.name)
+    return re.sub("_((with_)?(number|tensors?)|written)$", "", row.name)
 
 
 def raised_to(tensor: Any, below: Sequence[Level]) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from ..core import engine, history, saved
 from ..core.record import OUTPUT, Bundle, Fitting, Record, freed
 from ..core.tensor import Tensor, edge_of, wrap
+from ..families.matrix.rows import products
 from ..ground import errors
 from ..ops.pytree import tree_leaves
 
@@ -123,9 +124,8 @@ class Outer:
 
     def formed(self, scale: float = 1) -> Any:
         """The gradients, of sizes (samples, m, n), times ``scale``."""
-        left = (self.left if scale == 1 else self.left * self.dtype.type(scale)).swapaxes(1, 2)
-        # BLAS is asked for each sample, which takes ten times as long where there is one position
-        return left * self.right if self.left.shape[1] == 1 else np.matmul(left, self.right)
+        left = self.left if scale == 1 else self.left * self.dtype.type(scale)
+        return products(left.swapaxes(1, 2), self.right)
 
     def squares(self) -> Any:
         """The squared norm of each: by the vectors' products with each other, where that is less work."""

@@ -23,6 +23,7 @@ from ..core import engine, history, write
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
+from ..ground import modes
 from ..tensor import lifted
 from ..tensor.lifted import Kept, Lifted, derives
 from . import levels
@@ -125,7 +126,8 @@ class Forward(Level):
         outs = several(answer)
         moved: Sequence[Any] = (None,) * len(outs)
         positions = range(len(flat)) if row.listed else row.plan.edges
-        if row.plan.edges and any([tangents[position] is not None for position in positions]):
+        has_tangents = row.plan.edges and any([tangents[position] is not None for position in positions])
+        if has_tangents and not modes.local.inference:
             moved = pushed(row, values, tangents, settings, outs)
         return like(answer, [self.dual(value, tangent) for value, tangent in zip(outs, moved, strict=True)])
 

@@ -111,7 +111,7 @@ def pullback(func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, h
                     f"Mismatch in shape: grad_output[{number}] has a shape of {seed.shape} and output[{number}] has a "
                     f"shape of {out.shape}."
                 )
-        answers = gradients(level, outs, seeds, leaves, keep=True)
+        answers = gradients(level, outs, seeds, leaves, keep=retain_graph)
         return tree_unflatten(_filled(answers, leaves, level), shape)
 
     return (values, vjp_fn, aux) if has_aux else (values, vjp_fn)

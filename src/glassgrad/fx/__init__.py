@@ -5,7 +5,9 @@ A room of its own, for the packages that trace models: nothing else in the house
 
 from __future__ import annotations
 
-from . import immutable_collections, passes
+from ..ground.importing import load
+from ..ground.paths import show_all
+from . import passes
 from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 from .graph import Graph
 from .graph_module import GraphModule
@@ -18,3 +20,5 @@ __all__ = [
     "Graph", "GraphModule", "Interpreter", "Node", "PH", "Proxy", "ProxyableClassMeta", "Tracer", "Transformer",
     "has_side_effect", "immutable_collections", "map_arg", "passes", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
+show_all(__name__, {"node": {"immutable_collections": "immutable_dict immutable_list"}})
+immutable_collections = load(f"{__name__}.immutable_collections")

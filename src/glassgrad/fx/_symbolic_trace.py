@@ -23,8 +23,7 @@ from ..utils import _pytree as pytree
 from .code import PyTreeInfo
 from .graph import Graph
 from .graph_module import GraphModule
-from .names import HOME, traced_functions
-from .namespace import custom_builtins
+from .names import HOME, custom_builtins, traced_functions
 from .node import base_types
 from .proxy import ParameterProxy, Proxy, Scope, TracerBase, proxies_in, trace_call
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from ..core.tensor import Tensor
 from ..utils import _pytree as pytree
-from .names import is_ours, qualified, type_repr
-from .namespace import Namespace, custom_builtins
+from .names import Namespace, custom_builtins, is_ours, qualified, type_repr
 from .node import Node
 
 reflectable_magic_methods = {

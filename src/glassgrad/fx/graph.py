@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..nn.modules.module import Module
 from ..tensor.typename import typename
 from .code import Printer, PythonCode, PyTreeInfo, inplace_methods, magic_methods, reflectable_magic_methods
-from .names import qualified
-from .namespace import Namespace, snake_case
+from .names import Namespace, qualified, snake_case
 from .node import Node, _legal_ops, map_arg
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from ..nn.modules.tree import KINDS
 from ..tensor.parameter import Parameter
 from .code import PythonCode
 from .graph import Graph, attribute
-from .names import HOME, is_ours
-from .namespace import custom_builtins
+from .names import HOME, custom_builtins, is_ours
 
 _number = count()
 

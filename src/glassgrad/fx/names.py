@@ -5,6 +5,9 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import keyword
+import math
+import re
 import typing
 from importlib import import_module
 from types import FunctionType, GenericAlias
@@ -12,36 +15,24 @@ from typing import Any, NamedTuple
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
+from ..ground.device import device
 from ..ground.later import whole
 from ..ground.names import home_of, is_own
 from ..nn import functional
 from ..ops.bind import table_functions
 from ..ops.catalogue import FUNCTIONS
 from ..ops.declare import COMPOSITES
+from ..ops.in_python import FUNCTIONAL, NATIVE, by_name, is_functional
+from ..utils import _pytree as pytree
+from . import _pytree as fx_pytree
 
 HOME = __name__.partition(".")[0]
 
-#: Functions of ``nn.functional`` that PyTorch wrote in C++, where they are called so.
-_NATIVE = dict.fromkeys(
-    """avg_pool2d avg_pool3d hardtanh_ elu_ leaky_relu_ logsigmoid gelu softplus softshrink linear one_hot
-    scaled_dot_product_attention""".split(), "torch._C._nn",
-) | dict.fromkeys(
-    """conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc avg_pool1d adaptive_avg_pool1d
-    threshold_ relu_ selu_ celu_ prelu rrelu_ hardshrink bilinear pixel_shuffle pixel_unshuffle channel_shuffle
-    native_channel_shuffle pairwise_distance pdist cosine_similarity""".split(), "torch",
-)  # fmt: skip
-#: Those that it wrote in Python, though ``torch`` has a function of that name too.
-_IN_PYTHON = {"celu", "selu", "threshold", "rrelu", "rms_norm"}
-
-#: Functions that PyTorch keeps in ``torch.functional``, and those of them whose calls it records as they were written.
+#: Functions of ``torch.functional`` whose calls PyTorch records as they were written.
 _AS_WRITTEN = set(
-    """einsum meshgrid broadcast_tensors cartesian_prod block_diag atleast_1d atleast_2d atleast_3d chain_matmul unique
+    """meshgrid broadcast_tensors cartesian_prod block_diag atleast_1d atleast_2d atleast_3d chain_matmul unique
     unique_consecutive lu""".split()
 )
-_FUNCTIONAL = {"split", "norm", "cdist", "tensordot", "stft", "unravel_index"} | _AS_WRITTEN
-
-#: How many arguments stand first without a name, where those are not the ones that have no default.
-_LEADING = {"split": 2, "unravel_index": 1}
 
 #: Functions that ask about an object, or take none of the values that are traced.
 _NOT_TRACED = {"is_tensor", "is_storage", "tensor", "as_tensor", "asarray", "from_numpy", "manual_seed", "from_dlpack"}
@@ -68,12 +59,12 @@ def known() -> _Known:
             traced.append(function)
 
     for name, function in whole(functional).items():
-        if not name.startswith("_"):
-            same = FUNCTIONS.get(name) is function and name not in _IN_PYTHON
-            note(names, function, f"{_NATIVE.get(name, 'torch' if same else 'torch.nn.functional')}.{name}")
+        if type(function) is FunctionType and not name.startswith("_"):
+            space = "torch.nn.functional" if is_functional(function) else NATIVE.get(name, "torch")
+            note(names, function, f"{space}.{name}")
     for name, function in FUNCTIONS.items():
         if name not in _NOT_TRACED:
-            note(names, function, f"torch.functional.{name}" if name in _FUNCTIONAL else f"torch.{name}")
+            note(names, function, f"torch.functional.{name}" if name in FUNCTIONAL else f"torch.{name}")
     for space in ("linalg", "special", "fft"):
         for name, function in vars(import_module(f"{HOME}.{space}")).items():
             if not name.startswith("_"):
@@ -146,27 +137,70 @@ def normal_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     space, _, name = known().functions[id(function)].rpartition(".")
     if space not in ("torch.nn.functional", "torch.functional") or name in _AS_WRITTEN:
         return function, args, kwargs
-    with_indices = getattr(functional, f"{name}_with_indices", None)
-    signature = inspect.signature(with_indices or function)
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError:
-        return function, args, kwargs
-    bound.apply_defaults()
-    named = {("input" if key == "self" else key): value for key, value in bound.arguments.items()}
-    if with_indices is not None and named.get("return_indices") is True:
-        function = with_indices
-    required = [parameter for parameter in signature.parameters.values() if parameter.default is parameter.empty]
-    count = _LEADING.get(name, len(required))
-    if name == "split" and (size := named.pop("split_size")) is not None:  # our other name of the same
-        named["split_size_or_sections"] = size
-    if name == "multi_head_attention_forward":  # PyTorch hands it on after the mask
-        named = _moved(named, "is_causal", "attn_mask")
-    return function, tuple(named.values())[:count], dict(list(named.items())[count:])
+    return by_name(function, args, kwargs)
 
 
-def _moved(named: dict[str, Any], key: str, before: str) -> dict[str, Any]:
-    """The same with one key put behind another."""
-    keys = [name for name in named if name != key]
-    keys.insert(keys.index(before) + 1, key)
-    return {name: named[name] for name in keys}
+_SHAPE = re.compile(r"^([a-zA-Z_][0-9a-zA-Z_]*?)(?:_(\d+))?$")
+_ILLEGAL = re.compile("[^0-9a-zA-Z_]+")
+_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
+
+
+class Builtin(NamedTuple):
+    """A name that all printed code may use: how it is imported, and what it is."""
+
+    import_str: str
+    obj: Any
+
+
+custom_builtins = {
+    "inf": Builtin("from math import inf", math.inf),
+    "nan": Builtin("from math import nan", math.nan),
+    "NoneType": Builtin("NoneType = type(None)", type(None)),
+    "torch": Builtin("import torch", import_module(HOME)),
+    "device": Builtin("from torch import device", device),
+    "fx_pytree": Builtin("import torch.fx._pytree as fx_pytree", fx_pytree),
+    "pytree": Builtin("import torch.utils._pytree as pytree", pytree),
+}
+_taken: dict[str, Any] = {
+    **{name: object() for name in keyword.kwlist},
+    **vars(builtins),
+    **{name: builtin.obj for name, builtin in custom_builtins.items()},
+}
+
+
+def snake_case(name: str) -> str:
+    """``MaxPool`` as ``max_pool``."""
+    return _CAPITAL.sub(r"_\1", name).lower()
+
+
+class Namespace:
+    """The names that are in use."""
+
+    def __init__(self) -> None:
+        self._obj_to_name: dict[Any, str] = {}
+        self._used_names: set[str] = set()
+        self._base_count: dict[str, int] = {}
+
+    def create_name(self, candidate: str, obj: Any) -> str:
+        """The name of ``obj``: as before, or a new one like ``candidate``."""
+        if obj is not None and obj in self._obj_to_name:
+            return self._obj_to_name[obj]
+        candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
+        if candidate[0].isdigit():
+            candidate = f"_{candidate}"
+        base, suffix = _SHAPE.match(candidate).groups()  # type: ignore[union-attr]
+        if suffix is None or candidate in self._used_names:
+            number = self._base_count.get(base, 0)
+            if _taken.get(candidate, obj) is not obj:
+                number += 1
+                candidate = f"{base}_{number}"
+        else:
+            number = int(suffix)
+        while candidate in self._used_names:
+            number += 1
+            candidate = f"{base}_{number}"
+        self._used_names.add(candidate)
+        self._base_count[base] = number
+        if obj is not None:
+            self._obj_to_name[obj] = candidate
+        return candidate

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import MutableMapping
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -46,3 +49,13 @@ def announce(environment: MutableMapping[str, str]) -> None:
     }  # fmt: skip
     for name, value in values.items():
         environment.setdefault(name, str(value))
+
+
+def take_names_away(process: str = "self") -> None:
+    """Unlink the shared memory that a process got from MPICH: with a name, it would outlive ranks that are killed.
+
+    Ranks do it once all hold it; the launcher does for those that it ends before.
+    """
+    with suppress(OSError):  # no such system or process, or another rank was faster
+        for name in set(re.findall(r"/dev/shm/mpich_shm_\w+", Path(f"/proc/{process}/maps").read_text())):
+            os.unlink(name)

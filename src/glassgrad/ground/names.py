@@ -28,8 +28,8 @@ _ODD = {
     (f"{OURS}.families.storage.typed", "TypedStorage"): ("torch.storage", "TypedStorage"),
     (f"{OURS}.ground.handle", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     (f"{OURS}.core.node", "Node"): ("torch.autograd.graph", "Node"),
-    (f"{OURS}.optim.muon", "Muon"): ("torch.optim", "Muon"),
-    (f"{OURS}.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
+    (f"{OURS}.optim.matrices", "Muon"): ("torch.optim", "Muon"),
+    (f"{OURS}.optim.matrices", "Adafactor"): ("torch.optim", "Adafactor"),
 }
 BACK = {theirs: ours for ours, theirs in _ODD.items()}
 
@@ -44,7 +44,7 @@ _HOMES = {
     f"{OURS}.families.storage.typed": "torch",
     **{f"{OURS}.{ours}": f"torch.{theirs}" for ours, theirs in (
         ("optim.lr_scheduler", "optim.lr_scheduler"), ("serialization", "serialization"),
-        ("profiler.session", "profiler.profiler"), ("profiler.marks", "autograd.profiler"),
+        ("profiler.session", "profiler.profiler"), ("profiler.legacy", "autograd.profiler"),
         ("utils.selective", "utils.checkpoint"),
     )},
 }  # fmt: skip

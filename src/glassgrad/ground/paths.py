@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from .importing import load
-from .later import later
+from .later import later, published
 from .names import home_of, own_name, rehome
 
 _shown: dict[str, dict[str, str]] = {}  # by path: the names of each file
@@ -27,15 +27,37 @@ def is_shown(path: str) -> bool:
     return path in _shown
 
 
-def house(module: ModuleType, package: str, files: dict[str, str]) -> None:
-    """Let the classes of a file say that they live where a package shows them, as pickles and messages have it.
+def show_all(package: str, files: dict[str, dict[str, str]]) -> None:
+    """Show PyTorch's files of a package: by the file that has them here, the names in each of theirs.
 
-    Those that no file of the package names live in the first.
+    What is not imported yet is to ask for :func:`house` itself.
     """
-    homes = {name: file for file, names in files.items() for name in names.split()}
-    for name, value in [*vars(module).items()]:
-        if isinstance(value, type) and home_of(value) == own_name(module):
-            rehome(value, f"{package}.{homes.get(name, next(iter(files)))}")
+    for file, homes in files.items():
+        for path, names in homes.items():
+            show(f"{package}.{path}", f"{package}.{file}", names)
+        module = sys.modules.get(f"{package}.{file}")
+        if module is not None:
+            house(module)
+
+
+def house(module: ModuleType, rest: str = "") -> None:
+    """Let classes and functions of a file say that they live where they are shown, as pickles and messages have it.
+
+    Classes that are shown nowhere live at the path ``rest``, where there is one.
+    """
+    file = own_name(module)
+    values = vars(module)
+    for path, files in _shown.items():
+        for _, attribute in published(files.get(file, "")):
+            _rehome(values[attribute], file, path)
+    for value in [*values.values()] if rest else ():
+        if isinstance(value, type):
+            _rehome(value, file, rest)
+
+
+def _rehome(value: Any, file: str, path: str) -> None:
+    if isinstance(value, (type, FunctionType)) and home_of(value) == file:
+        rehome(value, path)
 
 
 class _Finder:

@@ -15,6 +15,7 @@ from typing import Final as Final
 
 from ..core.tensor import Tensor
 from ..futures import Future
+from ..ground.paths import show
 from ..nn.modules.module import Module
 
 __all__ = [
@@ -25,6 +26,11 @@ __all__ = [
     "script_if_tracing", "script_method", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused",
     "wait",
 ]  # fmt: skip
+show(f"{__name__}.annotations", "typing", "Any Dict Final List Optional Tuple Type Union")  # words of annotations
+show(
+    f"{__name__}.annotations", f"{__name__.partition('.')[0]}._jit_internal",
+    "BroadcastingList1 BroadcastingList2 BroadcastingList3 BroadcastingListCls Future ignore is_scripting",
+)  # fmt: skip
 
 F = TypeVar("F")
 Attribute = namedtuple("Attribute", ["value", "type"])

@@ -1,4 +1,7 @@
-"""Processes started together: one function run by each, and what went wrong in one of them told in the caller."""
+"""Processes started together: one function run by each, and what went wrong in one of them told in the caller.
+
+What a parent knows by the name ``torch``, its children know by it too.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
-
-from .inherit import inherited
 
 __all__ = [
     "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext", "spawn",
@@ -23,6 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
+_OURS = __name__.partition(".")[0]
 _GRACE = 30.0  # seconds that a process has to follow SIGTERM
 
 log = logging.getLogger(__name__)
@@ -106,17 +109,30 @@ class ProcessContext:
         """
         if not self.sentinels:
             return True
-        failed = None
-        for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout=timeout):
-            index = self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+        ended = [
+            self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+            for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout=timeout)
+        ]
+        for index in ended:
             self.processes[index].join()
-            if self.processes[index].exitcode != 0:
-                failed = index
-                break
-        if failed is None:
+        failed = [index for index in ended if self.processes[index].exitcode != 0]
+        if not failed:
             return not self.sentinels
+        first = self._first(failed)
         self._stop(grace_period)
-        raise self._failure(failed)
+        try:
+            raise self._failure(first)
+        finally:
+            for file in self.error_files:
+                Path(file).unlink(missing_ok=True)
+
+    def _first(self, failed: list[int]) -> int:
+        """Of processes that failed the one whose failure may have caused the others': killed, or the first to raise."""
+        told = {index: os.stat(file).st_mtime_ns for index, file in enumerate(self.error_files) if os.path.exists(file)}
+        silent = [index for index in failed if index not in told]
+        first = silent[0] if silent else min(told, key=lambda index: told[index])
+        self.processes[first].join(1.0)  # it tells before it ends
+        return first
 
     def _stop(self, grace_period: float | None) -> None:
         if grace_period is not None:
@@ -139,7 +155,6 @@ class ProcessContext:
         if os.access(file, os.R_OK):
             with open(file, "rb") as stored:
                 trace = pickle.load(stored)
-            os.unlink(file)
             return ProcessRaisedException(
                 f"\n\n-- Process {index:d} terminated with the following error:\n{trace}", index, pid
             )
@@ -201,8 +216,12 @@ def start_processes(
     together = ProcessContext(processes, files)
     if not join:
         return together
-    while not together.join():
-        pass
+    try:
+        while not together.join():
+            pass
+    except KeyboardInterrupt:  # which a terminal sends to all of them, and others to this process alone
+        together._stop(1.0)
+        raise
     return None
 
 
@@ -227,3 +246,22 @@ def spawn(
             stacklevel=2,
         )
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")
+
+
+class _Alias:
+    """Unpickled, installs the alias: before whatever is pickled after it."""
+
+    def __reduce__(self) -> Any:
+        return _install, ()
+
+
+def _install() -> None:
+    # the roof knows the import system; only a child of a program that uses the alias gets here
+    from ..torch_alias import install
+
+    install()
+
+
+def inherited() -> Any:
+    """To be the first argument of a child's function: where ``import torch`` gives glassgrad here, it will there."""
+    return _Alias() if sys.modules.get("torch") is sys.modules[_OURS] else None

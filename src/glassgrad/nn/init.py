@@ -28,22 +28,22 @@ _EMPTY = "Initializing zero-element tensors is a no-op"
 # -- plain values ---------------------------------------------------------------------------------------------------
 
 
-@no_grad()
 @audible
+@no_grad()
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Any:
     """Numbers spread evenly over [a, b)."""
     return tensor.uniform_(a, b, generator=generator)
 
 
-@no_grad()
 @audible
+@no_grad()
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Any:
     """Normal numbers of mean ``mean`` and deviation ``std``."""
     return tensor.normal_(mean, std, generator=generator)
 
 
-@no_grad()
 @audible
+@no_grad()
 def constant_(tensor: Any, val: float) -> Any:
     """``val`` everywhere."""
     return tensor.fill_(val)

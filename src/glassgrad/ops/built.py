@@ -18,7 +18,7 @@ def tables() -> tuple[dict[str, Any], ...]:
 
     Raises ImportError where they are not there and cannot be written.
     """
-    if os.environ.get(_BUILDING):  # the process that writes them: it imports all files, and needs no table
+    if is_building():
         return {}, {}, {}, {}, {}
     try:
         contents = import_module(f"{__package__}.contents")
@@ -55,17 +55,23 @@ def _declared() -> dict[str, str]:
 
 
 def build() -> None:
-    """Write the tables in a process of its own; ImportError where that fails."""
+    """Write the tables; ImportError where that fails."""
+    child = publish(capture_output=True, text=True)
+    if child.returncode:
+        raise ImportError(f"{PACKAGE} was not built, and cannot be: pip install it.\n{child.stderr}")
+    invalidate_caches()
+
+
+def is_building() -> bool:
+    """Whether this process writes the tables: it imports all files, and reads no table."""
+    return bool(os.environ.get(_BUILDING))
+
+
+def publish(*arguments: str, **how: Any) -> Any:
+    """Run ``publish.py`` in a process of its own: the tables may be missing here, or name files that are gone."""
     import subprocess  # 8 ms, which only the first import of a clone pays
 
     home, name = os.path.split(PACKAGE)
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
-    child = subprocess.run(
-        [sys.executable, "-m", f"{name}.ops.publish"],
-        env={**os.environ, _BUILDING: "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    if child.returncode:
-        raise ImportError(f"{PACKAGE} was not built, and cannot be: pip install it.\n{child.stderr}")
-    invalidate_caches()
+    command = [sys.executable, "-m", f"{name}.ops.publish", *arguments]
+    return subprocess.run(command, env={**os.environ, _BUILDING: "1", "PYTHONPATH": path}, check=False, **how)

@@ -65,7 +65,7 @@ def _publish(run: importing.Run) -> None:
     run.declared = []
     files = LAYERS.get(run.module.__name__.removeprefix(f"{_HOME}.")) if run.module is not None else None
     if files:
-        paths.house(run.module, _MODULES, files)
+        paths.house(run.module, f"{_MODULES}.{next(iter(files))}")
 
 
 def _name(register: Register[Any], name: str, function: Any) -> None:
@@ -142,7 +142,8 @@ def _complete(owner: type, name: str) -> None:
 
 for _holder, _door, _file in (
     (call, "strangers", "ops.override"), (call, "shapes_only", "ops.override"), (write, "strangers", "ops.override"),
-    (call, "into", "tensor.out"), (saved, "stale", "tensor.overwritten"), (node, "raw_saved", "tensor.packed"),
+    (call, "into", "tensor.out"), (call, "refuse_gradients", "tensor.out"),
+    (saved, "stale", "tensor.overwritten"), (node, "raw_saved", "tensor.packed"),
     (record, "make_about", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
     (leaf, "copied", "autograd.api"),
     *((listening, _name_there, "ops.torch_function") for _name_there in (

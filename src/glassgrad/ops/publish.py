@@ -18,7 +18,7 @@ from typing import Any
 from .. import families
 from ..core.row import TABLE, Row
 from ..tensor import sparse
-from . import bind, catalogue, derivations, stub
+from . import bind, built, catalogue, derivations, stub
 from .declare import COMPOSITES
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -116,8 +116,8 @@ def texts() -> dict[str, str]:
     """What is built, by file."""
     for file in family_files():
         catalogue.load(file)
-    built = {"ops/contents.py": contents_text(), "explore/derivatives.py": derivations.derivatives_text()}
-    return built | {name: text() for name, text in stub.FILES.items()}
+    tables = {"ops/contents.py": contents_text(), "explore/derivatives.py": derivations.derivatives_text()}
+    return tables | {name: text() for name, text in stub.FILES.items()}
 
 
 def write(arguments: list[str]) -> int:
@@ -140,4 +140,4 @@ def write(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(write(sys.argv[1:]))
+    sys.exit(write(sys.argv[1:]) if built.is_building() else built.publish(*sys.argv[1:]).returncode)

@@ -22,6 +22,7 @@ from ..ground import dtypes, listening
 from ..ground.meta import blank
 from ..ground.names import OURS, home_of, is_own, is_own_frame, torch_name
 from ..tensor.parameter import Parameter
+from .in_python import handed
 
 
 class _Switch(threading.local):
@@ -133,6 +134,7 @@ def ask(
 ) -> Any:
     """What the first of those that were ``overloaded`` answers; TypeError, in these words, where none knows."""
     types = tuple(map(type, asked))
+    function, args, kwargs = handed(function, args, kwargs)
     for value in asked:
         answer = value.__torch_function__(function, types, args, *([] if kwargs is None else [kwargs]))
         if answer is not NotImplemented:

@@ -1,27 +1,7 @@
 """The steps of the optimizers as functions of lists, under one roof."""
 
-from .adadelta import adadelta
-from .adagrad import adagrad
-from .adam import adam
-from .adamax import adamax
-from .adamw import adamw
-from .asgd import asgd
-from .nadam import nadam
-from .radam import radam
-from .rmsprop import rmsprop
-from .rprop import rprop
-from .sgd import sgd
+from .adagrad import adadelta, adagrad, rmsprop
+from .adam import adam, adamax, adamw, nadam, radam
+from .sgd import asgd, rprop, sgd
 
-__all__ = [
-    "adadelta",
-    "adagrad",
-    "adam",
-    "adamax",
-    "adamw",
-    "asgd",
-    "nadam",
-    "radam",
-    "rmsprop",
-    "rprop",
-    "sgd",
-]
+__all__ = ["adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam", "rmsprop", "rprop", "sgd"]

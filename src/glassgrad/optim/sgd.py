@@ -1,16 +1,19 @@
-"""Stochastic gradient descent, with momentum."""
+"""Gradient descent: with momentum, with the mean of where it was, and by the gradients' signs alone."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import Tensor, share
+from ..ground import dtypes
+from ..ground.paths import house
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
-from .elementwise import Elementwise, direction
+from .elementwise import Elementwise, direction, functional
 from .optimizer import evaluated
 from .settings import F32, F64, check_one_element, filled, invalid, number
 
@@ -195,3 +198,121 @@ def sgd(
             momentum_buffer_list[index] = filled(param, 0)
         state = {"momentum_buffer": momentum_buffer_list[index]} if momentum != 0 else {}
         stepper._step_all([({**group, "fresh": fresh}, [(param, grad, state)])])
+
+
+class ASGD(Elementwise):
+    """Gradient descent with a rate that falls; ``state[p]["ax"]`` is the mean of the parameters after ``t0`` steps.
+
+    lambd         how fast parameters decay, and the rate falls
+    alpha         the power by which the rate falls
+    t0            the step from which on the mean is taken
+    weight_decay  how much of the parameter is added to its gradient
+    Source: Polyak and Juditsky (1992); https://docs.pytorch.org/docs/stable/generated/torch.optim.ASGD.html
+    """
+
+    _scalars = ("step", "eta", "mu")
+    _arrays = ("ax",)
+    _placed = ("params, mus, etas, and state_steps", ", 'xla'")
+
+    _checked = "lr weight_decay"
+    _first = {"eta": "lr", "mu": 1.0}
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        self._begin(locals())
+
+    def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
+        step, eta, mu = float(scalars[0]) + 1, float(scalars[1]), float(scalars[2])
+        lr = number(group["lr"])
+        after = lr / ((1 + group["lambd"] * lr * step) ** group["alpha"])
+        rounded = dtypes.get_default_dtype().numpy.type  # as tensors of a number are, whatever the state's own type
+        scalars = step, float(rounded(after)), float(rounded(1 / max(1, step - group["t0"])))
+        return scalars, (1 - group["lambd"] * eta, eta, mu)
+
+    def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
+        shrink, eta, mu = numbers
+        (mean,) = kept
+        p.mul_(shrink)
+        p.add_(g, alpha=-eta)
+        if mu == 1:
+            mean.copy_(p)
+        else:
+            mean.add_((p - mean) * mu)
+
+
+asgd = functional(
+    ASGD,
+    "axs mus etas state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "lambd lr t0 alpha weight_decay",
+)
+
+
+class Rprop(Elementwise):
+    """Steps against the gradient's sign; each element's step grows while the sign stays, and shrinks when it turns.
+
+    etas        by how much steps shrink and grow
+    step_sizes  the smallest and the largest step
+    Source: Riedmiller and Braun (1993); https://docs.pytorch.org/docs/stable/generated/torch.optim.Rprop.html
+    """
+
+    _arrays = ("prev", "step_size")
+
+    _checked = "lr"
+    _order = "lr etas step_sizes foreach maximize differentiable capturable"
+    _first = {"step_size": "lr"}
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        self._begin(locals())
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        super()._check(settings)
+        etas = settings["etas"]
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+
+    def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
+        return (float(scalars[0]) + 1,), (*group["etas"], *group["step_sizes"])
+
+    def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
+        less, more, least, most = numbers
+        before, size = kept
+        factor = (g * (before.clone() if group["differentiable"] else before)).sign()
+        factor.masked_fill_(factor.gt(0), more).masked_fill_(factor.lt(0), less).masked_fill_(factor.eq(0), 1)
+        size.mul_(factor).clamp_(least, most)
+        g = g.clone().masked_fill_(factor.eq(less), 0)  # where the sign turned: no step this time
+        before.copy_(g)
+        p.addcmul_(g.sign(), size, value=-1)
+
+
+rprop = functional(
+    Rprop,
+    "prevs step_sizes state_steps",
+    "foreach capturable maximize differentiable has_complex",
+    "step_size_min step_size_max etaminus etaplus",
+)
+
+
+house(sys.modules[__name__])

@@ -2,7 +2,7 @@
 
 from . import itt
 from .events import EventList, FunctionEvent, FunctionEventAvg
-from .marks import record_function
+from .legacy import record_function
 from .session import (
     ExecutionTraceObserver,
     ProfilerAction,

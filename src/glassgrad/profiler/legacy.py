@@ -1,14 +1,37 @@
-"""The ``torch.autograd.profiler`` way of profiling: a block that is itself the list of its events."""
+"""What ``torch.autograd.profiler`` holds: a block that is itself the list of its events, and blocks with names."""
 
 from __future__ import annotations
 
+from contextlib import ContextDecorator
 from typing import Any, NoReturn
 
+from . import recorder
 from .events import EventList, FunctionEvent, FunctionEventAvg
-from .marks import record_function
 from .recorder import Recorder
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "emit_itt", "emit_nvtx", "profile", "record_function"]
+
+
+class record_function(ContextDecorator):  # noqa: N801  PyTorch's name
+    """A block, or a function it decorates, that a profile shows as an event of this name.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.profiler.record_function.html
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name, self.args = name, args
+        self.run_callbacks_on_exit = True
+        self._open: list[tuple[Any, Any]] = []
+
+    def __enter__(self) -> record_function:
+        active = recorder.active
+        self._open.append((active, None if active is None else active.begin(self.name, recorder.USER)))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        active, event = self._open.pop()
+        if event is not None:
+            active.end(event)
 
 
 class profile:  # noqa: N801  PyTorch's name

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..ground.output import replacing
 from .events import EventList, trace_entry
-from .marks import record_function
+from .legacy import record_function
 from .recorder import USER, Recorder
 
 

@@ -55,6 +55,20 @@ def check_outs(name: str, out: Any, count: int, position: int) -> None:
             )
 
 
+def check_gradients(row: Row | Composed, flat: Sequence[Any], out: Any) -> bool:
+    """Whether what is put into ``out=`` would be recorded; PyTorch's error where that cannot be."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    if not modes.grad_enabled() or (row.constant and not row.ruleless):
+        return False
+    carriers = [target for position, target in enumerate(outs) if not row.outputs or position in row.differentiable]
+    recorded = any(isinstance(tensor, Tensor) and tensor.requires_grad for tensor in (*flat, *carriers))
+    if recorded and not row.copied:
+        name = called(row)
+        shown = f"aten::{name}" if row.ruleless else errors.COMPUTED_BY.get(name, name)
+        raise RuntimeError(errors.OUT_GRADIENT.format(name=shown))
+    return recorded
+
+
 def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
     name = called(row)
@@ -66,13 +80,7 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
         outs, answers = (out,), (answer,)
     else:
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
-    recorded = False
-    if modes.grad_enabled() and (not row.constant or row.ruleless):
-        carriers = [outs[position] for position in row.differentiable] if row.outputs else outs
-        recorded = any(isinstance(tensor, Tensor) and tensor.requires_grad for tensor in (*flat, *carriers))
-        if recorded and not row.copied:
-            shown = f"aten::{name}" if row.ruleless else errors.COMPUTED_BY.get(name, name)
-            raise RuntimeError(errors.OUT_GRADIENT.format(name=shown))
+    recorded = check_gradients(row, flat, outs)
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
     for target, source in zip(outs, answers, strict=True):
         if checks_kinds_first:
@@ -129,4 +137,4 @@ def resize(out: Tensor, shape: tuple[int, ...]) -> None:
     out._array = np.empty(shape, out._array.dtype)
 
 
-call.into = into
+call.into, call.refuse_gradients = into, check_gradients

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import saved
 from ..core.node import pair_of
 from ..core.record import Record
-from ..core.saved import edge_at
+from ..core.saved import counter_of, edge_at, own_edge, then
 from ..core.tensor import LEAF, Tensor, edge_of
 from ..ground import dtypes, errors, modes
 
@@ -18,10 +18,10 @@ def stale(record: Record, slot: int) -> NoReturn:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
     row_plan = record.kind.row.plan
     is_input = any(at == slot for at, _, _ in row_plan.inputs)
-    value, then = record.saved[2 * slot], record.saved[2 * slot + 1]
+    value, version = record.saved[2 * slot], record.saved[2 * slot + 1]
     if type(value) is tuple:  # of a row over a list of tensors
-        pairs = zip(value, then, strict=True)
-        value, then = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
+        pairs = zip(value, version, strict=True)
+        value, version = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
     if is_input and not isinstance(value, Tensor):
         edge = edge_at(record, slot)
         data, now = value, edge.counter.version
@@ -33,10 +33,10 @@ def stale(record: Record, slot: int) -> NoReturn:
         if value._edge is LEAF:
             edge = None
     else:
-        edge, data, now = record, value, record.counter.version
+        edge, data, now = own_edge(record, slot), value, counter_of(record, version).version
     if modes.local.anomaly:
         modes.local.anomaly.explain(record)
-    raise RuntimeError(stale_error(data, edge, now, max(then, 0)))
+    raise RuntimeError(stale_error(data, edge, now, max(then(version), 0)))
 
 
 def stale_error(data: Any, edge: Any, now: int, then: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ground.importing import load as _load
 from ..ground.paths import show as _show
+from ..ground.paths import show_all as _show_all
 
 _MODULES = {
     "_foreach_utils", "_python_dispatch", "_pytree", "benchmark", "checkpoint", "checkpoint_budget", "collect_env",
@@ -14,6 +15,9 @@ _MODULES = {
 }  # fmt: skip
 _PART_OF = {"swap_tensors": "swap"}
 _HOME = __name__.partition(".")[0]
+_show_all(__name__, {"counters": {
+    "flop_counter": "FlopCounterMode register_flop_formula", "module_tracker": "ModuleTracker",
+}})  # fmt: skip
 _show(f"{__name__}.hooks", f"{_HOME}.ground.handle", "RemovableHandle")
 _show(f"{__name__}.hooks", f"{_HOME}.tensor.hooks", "unserializable_hook")
 _show(f"{__name__}.hooks", f"{_HOME}.families.storage.interchange", "warn_if_has_hooks=warn_of_hooks")

@@ -75,3 +75,18 @@ def test_single_numbers_on_either_side(ufunc, kind):
         twice = a.copy()
         elementwise.apply(ufunc, twice, twice, twice)
         assert twice.tobytes() == ufunc(a, a).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize(("samples", "height", "width"), [(3, 5, 7), (2, 300, 129), (5, 200, 1), (1, 1, 3), (0, 2, 3)])
+def test_columns_by_rows_are_sums_of_products(kind, samples, height, width, monkeypatch):
+    """Zeros are positive, as those of matrix products are; operands may lie in any order, threads change nothing."""
+    a = _numbers(samples * height + 5, kind)[5:].reshape(samples, height, 1)
+    b = _numbers(samples * width + 5, kind)[5:].reshape(samples, 1, width)[:, :, ::-1]
+    with np.errstate(all="ignore"):
+        expected = a * b + 0
+    for count in (1, 2):
+        monkeypatch.setattr(runtime, "get_num_threads", lambda count=count: count)
+        out = np.empty_like(expected, order="C")
+        assert elementwise.columns_by_rows(out, a, b) is out
+        assert out.tobytes() == expected.tobytes()

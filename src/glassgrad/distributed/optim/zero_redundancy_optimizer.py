@@ -6,8 +6,6 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...core.tensor import share
 from ...optim.optimizer import Optimizer
 from ..algorithms.join import Join, Joinable, JoinHook
@@ -108,23 +106,12 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         return self.process_group
 
     def _spread(self) -> None:
-        group = self.process_group
-        for rank in range(group.size()):
-            kinds: dict[Any, list[Any]] = {}
-            for parameter in self._parameters():
-                if self._owner[id(parameter)] == rank:
-                    kinds.setdefault(parameter._array.dtype, []).append(parameter)
-            for same in kinds.values():
-                whole = np.concatenate([np.asarray(each._array).reshape(-1) for each in same])
-                group.broadcast(whole, rank, "ZeroRedundancyOptimizer's broadcast")
-                if group.rank() == rank:
-                    continue
-                start = 0
-                for each in same:
-                    version = share(each)
-                    np.copyto(each._array, whole[start : start + each._array.size].reshape(each._array.shape))
-                    version.version += 1
-                    start += each._array.size
+        for rank in range(self.process_group.size()):
+            owned = [each for each in self._parameters() if self._owner[id(each)] == rank]
+            self.process_group.spread(owned, rank, "ZeroRedundancyOptimizer's broadcast")
+            if self.process_group.rank() != rank:
+                for parameter in owned:
+                    share(parameter).version += 1
 
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Collect the state of all ranks on rank ``to``, which may then ask for :meth:`state_dict`."""

@@ -230,7 +230,7 @@ def _equation(scene: Scene, box: int, names: dict[int, str]) -> str:
     into = [a for a in scene.into[box] if a not in inputs]
     operands = {scene.arrows["slot"][a]: names.get(scene.arrows["src"][a], "?") for a in into}
     family = scene.name(box)
-    attributes = dict(scene.data["details"].get(str(box), {}).get("attrs", []))
+    attributes = dict(scene.data["details"].get(box, {}).get("attrs", ()))
     if len(operands) == len(inputs) == 1 and family in (*SIGNS, "Mm", "Div"):
         operands[1 - min(operands)] = names[scene.arrows["src"][inputs[0]]]
     known = [operands.get(slot, r"\cdot") for slot in range(max(operands) + 1)]

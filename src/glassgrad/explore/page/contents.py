@@ -1,4 +1,4 @@
-"""The page's data, floor 8: all that the viewer shows of a graph, as columns of plain values, ready for JSON."""
+"""The page's data, floor 8: all that the viewer shows of a graph, as columns of plain values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
+from ..answer import extent
 from ..model import Graph, SourceLoc, Stats, TensorInfo
 from ..walk import SINK
 from .drawn import Arrow, Box, Drawn, backward_order, drawn
 from .groups import Group, grouped
 from .levels import KINDS, Level, levels_of
 
-FORM = 1  # of the data; the viewer knows one form
 CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5, "input": 6}
+
+
+#: What is told of a box beside its columns, where there is something to tell.
+DETAILS = "sentence", "rule", "loc", "attrs", "saved", "results", "stats", "gradient"
+Row = tuple[Any, ...]
 
 
 class Strings:
@@ -25,7 +30,7 @@ class Strings:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.sizes: dict[tuple[int, ...], int] = {}
-        self.tensors: dict[int, list[int]] = {}  # by the identity of what is known of them, which the graph keeps
+        self.tensors: dict[int, Row] = {}  # by the identity of what is known of them, which the graph keeps
 
     def __call__(self, text: str | None) -> int:
         return 0 if not text else self.numbers.setdefault(text, len(self.numbers) + 1)
@@ -51,10 +56,10 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
     box_of = _first_boxes(picture)
     flows = [_flow(graph, arrow) for arrow in picture.arrows]
     return {
-        "form": FORM,
         "title": title,
         "engine": graph.engine,
         "level": graph.level,
+        "extent": extent(graph),
         "totals": {key: int(value) for key, value in graph.totals.items()},
         "small": picture.small,
         "boxes": boxes,
@@ -231,16 +236,16 @@ def _cut_name(graph: Graph, box: Box) -> str | None:
     return graph.cuts[box.cut].how if box.cut is not None and box.cut < len(graph.cuts) else None
 
 
-def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str, Any]]:
+def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[int, dict[str, Any]]:
     """What the right panel shows of a box beyond the columns, by the box's number; repeated leaves tell it once."""
-    details: dict[str, dict[str, Any]] = {}
-    places: dict[int, list[Any] | None] = {}  # by the identity of the place, which many nodes share
+    details: dict[int, dict[str, Any]] = {}
+    places: dict[int, Row | None] = {}  # by the identity of the place, which many nodes share
     for i, box in enumerate(picture.boxes):
         if box.first is not None:
             continue
         detail: dict[str, Any] = {}
         if box.kept is not None:
-            detail = {"results": [_tensor(box.kept.tensor, text)], "stats": _stats(box.kept.tensor)}
+            detail = {"results": (_tensor(box.kept.tensor, text),), "stats": _stats(box.kept.tensor)}
         elif box.node is None:
             assert box.cut is not None
             cut = graph.cuts[box.cut]
@@ -258,43 +263,42 @@ def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str,
             if node.attrs:
                 detail["attrs"] = node.attrs
             if node.saved:
-                detail["saved"] = [
-                    [text(kept.slot), text(kept.state), text(kept.name), *_tensor(kept.tensor, text)]
+                detail["saved"] = tuple([
+                    (text(kept.slot), text(kept.state), text(kept.name), *_tensor(kept.tensor, text))
                     for kept in node.saved
-                ]
+                ])  # fmt: skip
             results = node.outputs or ((node.tensor,) if node.tensor else ())
             if results:
-                detail["results"] = [_tensor(info, text) for info in results]
+                detail["results"] = tuple([_tensor(info, text) for info in results])
                 detail["stats"] = _stats(node.tensor or results[0])
             detail["gradient"] = _stats(gradient_of(graph, box))
-            detail["seq"] = node.seq
         detail = {key: value for key, value in detail.items() if value is not None and value != ""}
         if detail:
-            details[str(i)] = detail
+            details[i] = detail
     return details
 
 
-def _tensor(info: TensorInfo | None, text: Strings) -> list[int]:
+def _tensor(info: TensorInfo | None, text: Strings) -> Row:
     if info is None:
-        return [0, 0, 0, 0]
+        return 0, 0, 0, 0
     known = text.tensors.get(id(info))
     if known is None:
-        known = text.tensors[id(info)] = [text.size(info), text(info.dtype), info.nbytes, text(info.value)]
+        known = text.tensors[id(info)] = text.size(info), text(info.dtype), info.nbytes, text(info.value)
     return known
 
 
-def _stats(info: TensorInfo | None) -> list[Any] | None:
+def _stats(info: TensorInfo | None) -> Row | None:
     if info is None or info.stats is None:
         return None
     s: Stats = info.stats
-    return [s.count, s.nan, s.inf, s.zero, number(s.low), number(s.high), number(s.mean), number(s.norm)]
+    return s.count, s.nan, s.inf, s.zero, number(s.low), number(s.high), number(s.mean), number(s.norm)
 
 
-def _loc(loc: SourceLoc | None, text: Strings) -> list[Any] | None:
+def _loc(loc: SourceLoc | None, text: Strings) -> Row | None:
     if loc is None:
         return None
     short = _file_name(loc.file)
-    return [text(short), loc.line, text(loc.function), text(loc.expression), text(loc.code), text(loc.file)]
+    return text(short), loc.line, text(loc.function), text(loc.expression), text(loc.code), text(loc.file)
 
 
 @lru_cache(256)

@@ -11,9 +11,29 @@ async function unpack() {
   return JSON.parse(await new Response(stream).text());
 }
 
+/** What repeats was written once: columns of one value, what is told of boxes that are alike, the forms of levels. */
+function unfold(data) {
+  if (data.form !== 2) throw new Error("The data is of a form that this page does not know: " + data.form);
+  for (const table of [data.boxes, data.arrows, data.groups]) stretch(table, table.entries);
+  stretch(data.details, data.boxes.entries);
+  data.levels = data.levels.own.map(([form, units, inward, outward, ends]) => {
+    const [rows, paths, jumps] = data.levels.forms[form], end = k => ends.slice(2 * k, 2 * k + 2);
+    return {units, in: inward, out: outward, rows, lines: paths.map((path, k) => [...end(k), path]), jumps: jumps.map((jump, k) => [...end(paths.length + k), ...jump])};
+  });
+  return data;
+}
+function stretch(table, count) {
+  for (const key in table) if (key !== "entries" && !Array.isArray(table[key])) table[key] = Array(count).fill(table[key]);
+}
+/** What the right panel tells of a box; of one of a leaf's boxes what the first of them tells. */
+function detail(i) {
+  const {told, ...columns} = D.details, at = B.first[i] < 0 ? i : B.first[i], found = {};
+  for (const key in columns) if (columns[key][at]) found[key] = told[columns[key][at]];
+  return found;
+}
+
 function index(data) {
   D = data; B = D.boxes; A = D.arrows; G = D.groups; L = D.levels; T = D.texts;
-  if (D.form !== 1) throw new Error("The data is of a form that this page does not know: " + D.form);
   const n = B.kind.length, groups = G.kind.length;
   for (const [where, keys] of [[A, ["norm"]], [B, ["norm", "valueNorm"]], [G, ["norm"]]])
     for (const key of keys) where[key] = where[key].map(number);

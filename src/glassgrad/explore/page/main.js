@@ -107,9 +107,9 @@ function keys(e) {
 
 async function main() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  index(await unpack());
+  index(unfold(await unpack()));
   $("title").textContent = D.title;
-  $("summary").textContent = `${count(B.kind.length, "node")}, ${count(A.src.length, "arrow")} · ${D.engine}` + (D.totals.saved_bytes ? " · keeps " + size(D.totals.unique_bytes || D.totals.saved_bytes) : "");
+  $("summary").textContent = `${D.extent} · ${D.engine}` + (D.totals.saved_bytes ? " · keeps " + size(D.totals.unique_bytes || D.totals.saved_bytes) : "");
   for (let g = 0; g < G.kind.length; g++) if (G.open[g]) opened.add(g);
   $("scrub").max = timeline.length; step = resting;
   $("half1").style.width = 100 * builds / Math.max(1, timeline.length) + "%"; if (timeline.length === builds) $("half2").hidden = true;

@@ -27,7 +27,7 @@ function inspect() {
 }
 function overview(right) {
   const t = D.totals, rows = Object.keys(t).map(key => [key.replace(/_/g, " "), /bytes/.test(key) ? size(t[key]) : t[key].toLocaleString("en")]);
-  right.append(heading("In numbers"), table([["engine", D.engine], ["drawn", count(B.kind.length, "node")], ...rows]));
+  right.append(heading("In numbers"), table([["engine", D.engine], ["boxes", B.kind.length.toLocaleString("en")], ["arrows", A.src.length.toLocaleString("en")], ...rows]));
   if (D.parameters.length) {
     right.append(heading("Parameters"), el("table", {}, el("tbody", {}, D.parameters.slice(0, 300).map(([path, i, shape, , wants]) => el("tr", {}, el("td", {}, i >= 0 ? link(path, i) : el("span", {class: wants ? "bad" : "quiet"}, path + (wants ? " (unused)" : " (frozen)"))), el("td", {class: "quiet"}, shape))))));
     if (D.parameters.length > 300) right.append(el("p", {class: "quiet"}, `and ${(D.parameters.length - 300).toLocaleString("en")} more`));
@@ -58,13 +58,13 @@ function plainSentence(i) {
 }
 /** The line that did it, with the exact expression marked. */
 function sourceOf(i) {
-  const d = D.details[B.first[i] < 0 ? i : B.first[i]] || {}; if (!d.loc) return null;
+  const d = detail(i); if (!d.loc) return null;
   const [file, line, fn, expression, code, full] = d.loc, source = text(code), part = text(expression), at = part ? source.indexOf(part) : -1;
   return [el("p", {class: "quiet", title: text(full)}, `${text(file)}:${line}` + (text(fn) ? " in " + text(fn) : "")),
     source || part ? at < 0 ? el("pre", {}, source || part) : el("pre", {}, source.slice(0, at).trimStart(), el("mark", {}, part), source.slice(at + part.length)) : ""];
 }
 function inspectBox(i, right, told = false) {
-  const first = B.first[i] < 0 ? i : B.first[i], d = D.details[first] || {}, kind = B.kind[i];
+  const first = B.first[i] < 0 ? i : B.first[i], d = detail(i), kind = B.kind[i];
   const nodeName = opOf(i) || boxName(i), own = kind === OP ? text(B.name[i]) : "";
   right.append(el("h1", {}, kind === OP ? nodeName : boxName(i), own ? el("span", {class: "quiet"}, " " + own) : ""), crumbs(i) || "",
     el("p", {}, el("span", {class: "chip"}, ["operation", "leaf", "output", "base", "cut", "opaque", "input"][kind]), text(B.dtype[i]) ? el("span", {class: "chip"}, text(B.dtype[i]) + " " + (text(B.shape[i]) === "()" ? "scalar" : text(B.shape[i]))) : "", B.node[i] >= 0 ? el("span", {class: "chip"}, "node " + B.node[i]) : ""),

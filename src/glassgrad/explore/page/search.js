@@ -12,7 +12,7 @@ function parse(query) {
       tests.push(i => B[column][i] != null && holds(B[column][i]));
     } else if (word === "nan" || word === "inf" || word === "zero") {
       const at = {nan: 1, inf: 2, zero: 3}[word];
-      tests.push(i => { const d = D.details[B.first[i] < 0 ? i : B.first[i]] || {}; return [d.stats, d.gradient].some(s => s && (at < 3 ? s[at] > 0 : s[at] === s[0] && s[0] > 0)); });
+      tests.push(i => { const d = detail(i); return [d.stats, d.gradient].some(s => s && (at < 3 ? s[at] > 0 : s[at] === s[0] && s[0] > 0)); });
     } else if (word === "leaf" || word === "output" || word === "cut" || word === "input") { const kind = {leaf: 1, output: 2, cut: 4, input: 6}[word]; tests.push(i => B.kind[i] === kind); }
     else if (/:\d+$/.test(word)) tests.push(i => haystack(i).includes(word + " ")); // a line: 2 is not 20
     else tests.push(i => haystack(i).includes(word));
@@ -23,7 +23,7 @@ const straw = new Map();
 function haystack(i) {
   let s = straw.get(i);
   if (s === undefined) {
-    const d = D.details[B.first[i] < 0 ? i : B.first[i]] || {}, parts = [opOf(i), text(B.name[i]), text(B.dtype[i]), text(B.shape[i]).replace(/[() ]/g, "").replace(/,/g, "x")];
+    const d = detail(i), parts = [opOf(i), text(B.name[i]), text(B.dtype[i]), text(B.shape[i]).replace(/[() ]/g, "").replace(/,/g, "x")];
     for (let g = home[i]; g > 0; g = G.parent[g]) parts.push(G.path[g], G.cls[g]);
     if (d.loc) parts.push(text(d.loc[0]) + ":" + d.loc[1] + " ", text(d.loc[2]), text(d.loc[3]));
     straw.set(i, s = parts.join(" ").toLowerCase());

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import os
 import re
 import tempfile
@@ -19,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from ...ground.output import utf8, write
+from ..answer import extent
 from ..letters import printable
 from ..model import Graph
 from ..rest import collector_at_rest
 from .contents import contents
+from .packed import packed
 
 __all__ = ["Page", "explore", "page_html"]
 
@@ -129,7 +130,7 @@ class Page:
 
     def __repr__(self) -> str:
         where = "" if self._path is None else f", {self._path}"
-        return f"<Page: {len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges{where}>"
+        return f"<Page: {extent(self.graph)}{where}>"
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for notebooks."""
@@ -157,11 +158,11 @@ class Page:
 def page_html(graph: Graph, title: str = "") -> str:
     """The page of ``graph`` as text: the viewer, and the graph as compressed JSON. Equal graphs give equal text."""
     with collector_at_rest():
-        data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    packed = base64.b64encode(zlib.compress(utf8(data), 6)).decode("ascii")
+        data = packed(contents(graph, title))
+    coded = base64.b64encode(zlib.compress(utf8(data), 6)).decode("ascii")
     frame, style, script = viewer()
     name = f"{printable(title)} \u2013 glassgrad" if title else "glassgrad explorer"
-    filling = {"TITLE": html.escape(name), "STYLE": style, "DATA": packed, "SCRIPT": script}
+    filling = {"TITLE": html.escape(name), "STYLE": style, "DATA": coded, "SCRIPT": script}
     return "".join(filling.get(part, part) for part in re.split(r"<!--(TITLE|STYLE|DATA|SCRIPT)-->", frame))
 
 

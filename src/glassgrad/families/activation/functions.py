@@ -107,6 +107,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 @composite(method=False)
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place :func:`threshold`."""
+    write.check_writable(input, False)
     if input._array.dtype.kind != "f" or type(value) is not float:
         threshold, value = _stored(input, threshold, value)
     return _written(rows.threshold_written, input, threshold, value)

@@ -405,10 +405,18 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
             raise RuntimeError(
                 f"expected dtype {dtypes.c_name(input.dtype)} for `{name}` but got dtype {dtypes.c_name(other.dtype)}"
             )
-    if input._array.dtype.kind in "biu":
+    if input._array.dtype.kind in "biu" and not (isinstance(weight, Tensor) and weight._array.dtype.kind in "fcV"):
         raise compare.not_implemented(
             "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
         )
+
+
+def _weight(input: Tensor, weight: Any) -> Any:
+    """One weight as a number of the kind that ``input`` is of; PyTorch's error where there is none."""
+    weight, kind = plain(weight), input._array.dtype
+    if type(weight) is not float or abs(weight) > 1:  # others fit
+        dtypes.check_number(weight, kind if kind.itemsize > 2 else np.dtype("f4"))
+    return weight.real if kind.kind != "c" else weight
 
 
 @composite()
@@ -418,16 +426,21 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     _check_lerp(input, end, weight)
     if isinstance(weight, Tensor):
         return arithmetic.lerp(input, end, weight, out=out)
-    return arithmetic.lerp_number(input, end, plain(weight), out=out)
+    return arithmetic.lerp_number(input, end, _weight(input, weight), out=out)
 
 
 @composite(function=False)
 def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """In-place :func:`lerp`."""
-    _check_lerp(self, end, weight)
+    try:
+        _check_lerp(self, end, weight)
+        weight = weight if isinstance(weight, Tensor) else _weight(self, weight)
+    except RuntimeError:
+        write.check_writable(self, False)  # which PyTorch asks first
+        raise
     if isinstance(weight, Tensor):
         return written(arithmetic.lerp, self, end, weight)
-    return written(arithmetic.lerp_number, self, end, settings=(plain(weight),))
+    return written(arithmetic.lerp_number, self, end, settings=(weight,))
 
 
 # -- one variable ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.tensor import Tensor, View, alias, share, wrap
+from ...core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.device import device as device_type
@@ -23,6 +23,7 @@ from ..arithmetic.functions import is_number, need_tensor, plain
 from ..index.rows import select
 from ..pointwise import limit as sign
 from . import rows as cast
+from .conjugates import follow
 from .rows import clone as copied
 from .rows import to_copy
 
@@ -230,6 +231,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = wrap(np.asarray(plain(src)))
     have, wanted = src._array.shape, self._array.shape
     if have != wanted:
+        write.check_writable(self, False)
         write.check_overlap(self)
         write.check_overlap_with(self, src)
         for back in range(1, min(len(have), len(wanted)) + 1):
@@ -245,6 +247,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         warn_once(DISCARDED)
     if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
         src = detach(src)
+    if write.is_same_memory(self._array, src._array) and edge_of(self) is None is edge_of(src):
+        share(self).version += 1
+        return self  # though elements share their place
     return write.in_place(cast.copy.row, self, (src,), ())
 
 
@@ -283,7 +288,10 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             data.fill(value)
             share(self).version += 1
             return self
+    if isinstance(value, Tensor) or is_number(value):
+        write.check_writable(self, False)
     row, tensors, settings = _filling(self, value, cast.fill_with_number, cast.fill_with_tensor, "fill_")
+    tensors = tuple(write.apart(self, number) for number in tensors)
     return write.in_place(row.row, self, tensors, settings)
 
 
@@ -416,6 +424,8 @@ def conj(input: Tensor) -> Tensor:
         return input
     out = sign.conj(input)
     out.__dict__["_conjugate"] = not is_conj(input)  # for is_conj only: the numbers are conjugated already
+    if not modes.transforming:
+        follow(out, input)
     return out
 
 
@@ -435,13 +445,10 @@ def is_conj(input: Tensor) -> bool:
 @composite()
 @asking
 def resolve_conj(input: Tensor) -> Tensor:
-    """The same tensor, no longer said to be a conjugate."""
+    """A copy of a conjugate, which is none; other tensors themselves."""
     if not is_conj(input):
         return input
-    share(input)
-    out = alias(input)
-    out._edge = input._edge
-    return out
+    return copied(input)
 
 
 @composite()

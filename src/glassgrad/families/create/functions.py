@@ -160,6 +160,8 @@ def create(
     """A new tensor of ``make(sizes, kind)``, or ``out`` filled with it in its own dtype."""
     if out is not None:
         check_out(function, out, dtype)
+        if function not in ("empty", "zeros", "ones", "full", "eye", "randperm"):  # PyTorch asks no more of these
+            write.check_overlap(out)
         return fill_out(out, allocate(make, sizes, out._array.dtype, function))
     if on_meta(device, function):
         result = fresh(allocate(blank, sizes, kind, function))

@@ -15,7 +15,7 @@ from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
 from ...ops.declare import composite
-from ...tensor.out import into
+from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
@@ -534,6 +534,14 @@ def const_data_ptr(self: Any) -> int:
 
 # -- indices -----------------------------------------------------------------------------------------------------------
 
+#: How ``nonzero_static`` puts its indices into ``out=``.
+_INDICES = Composed(
+    "nonzero_static",
+    "nonzero_static: Expected out tensor to have scalar type {Wanted} but got scalar type{Found}",
+    inputs=("self",),
+    disjoint=frozenset({"self"}),
+)
+
 
 @composite()
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Tensor:
@@ -550,4 +558,4 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     indices = np.full((size, input._array.ndim), fill_value, np.int64)
     indices[: len(positions)] = positions
     result = wrap(indices)
-    return result if out is None else into(compact.row, (input,), out, result)
+    return result if out is None else into(_INDICES, (input,), out, result)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, share, wrap
+from ...core.tensor import Tensor, share
 from ...ground import dtypes, errors, modes
 from ...ground.runtime import warn
 from ...ops.declare import composite, functional, unit
@@ -158,7 +158,7 @@ def embedding_bag(
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
         _check_offsets(starts, n)
         end = int(starts[-1])
-        starts = starts[:-1]
+        starts, offsets = starts[:-1], offsets[:-1]
         if end < n:  # what follows the last bag belongs to none
             indices = indices[:end]
             per_sample_weights = None if per_sample_weights is None else per_sample_weights[:end]
@@ -172,7 +172,7 @@ def embedding_bag(
             f"Index {first} of input takes value {entries[first]} which is not in the valid range [0, {count})"
         )
     return rows.embedding_bag(
-        weight, indices, wrap(starts), per_sample_weights, scale_grad_by_freq, mode, sparse, padding_idx
+        weight, indices, offsets, per_sample_weights, scale_grad_by_freq, mode, sparse, padding_idx
     )
 
 

@@ -165,8 +165,13 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 @composite(function=False)
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place :func:`masked_fill`."""
-    row, others, settings = _filling("masked_fill_", self, mask, value)
+    try:
+        row, others, settings = _filling("masked_fill_", self, mask, value)
+    except RuntimeError:
+        write.check_writable(self, False)  # which PyTorch asks first
+        raise
     rows.together(self._array.shape, mask._array.shape)
+    others = (mask, *(write.apart(self, number) for number in others[1:]))
     if write.is_doubled(self._array):
         others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
@@ -197,8 +202,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 @composite(function=False)
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`masked_scatter`."""
-    _check_mask("masked_scatter_", mask, "scatter")
     write.check_writable(self, False)
+    _check_mask("masked_scatter_", mask, "scatter")
     expand(mask, self._array.shape)  # which may refuse
     return write.in_place(rows.masked_scatter.row, self, (mask, source), ())
 
@@ -216,6 +221,9 @@ def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
             raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(index)}")
     if not isinstance(values, Tensor):
         raise TypeError(f"{function}(): argument 'values' (position 2) must be Tensor, not {called(values)}")
+    count = len(indices)
+    if count > input._array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {count})")
     return prepared(input, list(indices))
 
 

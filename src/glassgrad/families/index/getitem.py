@@ -19,6 +19,7 @@ from ...tensor.parameter import Parameter
 from ..create.construct import tensor
 from ..join.rows import flip, unbind
 from ..scatter.rows import inside
+from ..shape.functions import movedim
 from ..shape.rows import alias, expand, unsqueeze, view
 from .rows import ALL, Indices, beside, index_put, select, slice
 from .rows import index as index_row
@@ -223,6 +224,7 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
     viewed = self
     dim = 0
     indices: list[Any] = []
+    numbers: list[Tensor] = []  # that differ among the examples of a batch: their dimensions are put last
     keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
     taken = 0
     for key in keys:
@@ -258,7 +260,8 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             if key._array.dtype.kind not in "iu":
                 raise IndexError(_KINDS)
             if isinstance(key._array, Hidden):
-                viewed = index_row(beside(viewed, (key,)), Indices([*(None,) * dim, key]))
+                viewed = movedim(viewed, (dim,), (-1,))
+                numbers.append(key)
                 continue
             try:
                 viewed = select(viewed, dim, int(key._array))
@@ -271,7 +274,16 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
         else:
             _record(indices, dim, key)
             dim += _consumed(key)
-    return viewed, indices
+    return _with_numbers(viewed, indices, numbers) if numbers else (viewed, indices)
+
+
+def _with_numbers(viewed: Tensor, indices: list[Any], numbers: list[Tensor]) -> tuple[Tensor, list[Any]]:
+    """Numbers of the last dimensions as indices next to the first of the others, as they would be without a batch."""
+    ndim = viewed._array.ndim
+    last = ndim - len(numbers)
+    first = next((dim for dim, index in enumerate(indices) if index is not None), last)
+    viewed = movedim(viewed, tuple(range(last, ndim)), tuple(range(first, first + len(numbers))))
+    return viewed, [*(None,) * first, *numbers, *indices[first:]]
 
 
 def _record(indices: list[Any], dim: int, key: Tensor) -> None:
@@ -364,7 +376,7 @@ def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
         return values
     if own.dtype == kind:
-        return wrap(own.copy()) if values._edge is None and np.may_share_memory(own, target._array) else values
+        return write.apart(target, values)
     dtypes.check_number(values._array.item(), kind)
     return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
 
@@ -380,6 +392,7 @@ def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor
     array = target._array
     if write.is_doubled(array):
         warn(expanded_warning(function))
+        values = write.apart(target, values)
         for axis, step in enumerate(array.strides):
             if not step:
                 target = slice(target, axis, 0, 1)

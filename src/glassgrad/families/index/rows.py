@@ -43,13 +43,13 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
     except IndexError:
         if not self.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
-        axis_of(dim, self.ndim)
+        axis = axis_of(dim, self.ndim)
         if not hasattr(index, "__index__"):
             raise TypeError(
                 f"select(): argument 'index' (position 2) must be int, not {dtypes.called(index)}"
             ) from None
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {axis}"
         ) from None
 
 
@@ -425,6 +425,7 @@ def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
 def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) -> Any:
     """``self`` with ``values`` put, or added, where the index tensors point."""
     if values.dtype != self.dtype:
+        check_fits(values, _sizes_of(self, _key(indices)))
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {dtypes.of(self.dtype).scalar_name} for "
             f"the destination and {dtypes.of(values.dtype).scalar_name} for the source."
@@ -444,24 +445,30 @@ index_put.derivative(
 )
 
 
+def check_fits(values: Any, sizes: tuple[int, ...]) -> None:
+    """Raise PyTorch's error where ``values`` do not broadcast to what index tensors name."""
+    try:
+        np.broadcast_to(values, sizes)
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(sizes)}"
+        ) from None
+
+
 def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False) -> None:
     """Write ``values`` into ``out[key]``; PyTorch's errors, and nothing written, where they do not fit."""
     try:
-        if not out.size:
+        if not out.size or values.shape[:1] == (1,):  # NumPy leaves out what is of size 1 in front
             np.broadcast_to(values, _sizes_of(out, key))
-        elif accumulate:
+        if not out.size:
+            return
+        if accumulate:
             np.add.at(out, key, values)
         else:
             out[key] = values
     except (IndexError, ValueError, TypeError) as error:  # TypeError: a mask, and a value of more dimensions
-        sizes = _sizes_of(out, key)
-        try:
-            np.broadcast_to(values, sizes)
-        except ValueError:
-            raise RuntimeError(
-                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-                f"shape {list(sizes)}"
-            ) from None
+        check_fits(values, _sizes_of(out, key))
         raise refusal(out, key, error) from None
 
 

@@ -39,9 +39,12 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
         if not inside(index, 1):
             raise IndexError("index out of range in self")
         return np.array(self)
-    if index.size and not self.shape[axis]:
+    size = self.shape[axis]
+    if index.size and not size and self.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if not inside(index, self.shape[axis]):
+    if axis == 1 or (size and not self.size):  # which PyTorch computes in another kernel
+        check_bounds(index, size, axis, "INDICES element is out of DATA bounds, id={0} axis_dim={2}")
+    if not inside(index, size):
         raise IndexError("index out of range in self")
     return self.take(index.reshape(-1), axis)
 
@@ -85,6 +88,8 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
         raise RuntimeError(
             f"index_add_(): self ({name_of(self)}) and source ({name_of(source)}) must have the same scalar type"
         )
+    if not source.ndim and index.size != 1:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     count = source.shape[axis] if source.ndim > axis else 1
     if index.size != count:
         raise RuntimeError(
@@ -143,18 +148,19 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if not source.ndim and index.size != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
+    if source.ndim and self.ndim and source.ndim != self.ndim:
+        raise IndexError(
+            f"index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})"
+        )
     if index.dtype != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {name_of(index)}")
     if source.dtype != self.dtype:
         raise RuntimeError(
             f"index_copy_(): self and source expected to have the same dtype, but got (self) {name_of(self)} and "
-            "(source) "
-            f"{name_of(source)}"
-        )
-    if source.ndim and self.ndim and source.ndim != self.ndim:
-        raise IndexError(
-            f"index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-            f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})"
+            f"(source) {name_of(source)}"
         )
     rest = (*self.shape[:axis], *self.shape[axis + 1 :])
     others = (*source.shape[:axis], *source.shape[axis + 1 :])

@@ -13,6 +13,8 @@ import numpy as np
 
 from ...core.row import op
 from ...kernels.columns import not_implemented
+from ..cast.rows import fill_number
+from ..reduce.rows import sum_dim
 
 
 class _Spelling:
@@ -99,6 +101,18 @@ ctc_loss_forward.derivative(
         )
     )
 )
+
+
+@ctc_loss_forward.row.tangent
+def _ctc_tangent(
+    log_probs: Any, log_probs_t: Any, targets: Any, result0: Any, result1: Any, input_lengths: Any,
+    target_lengths: Any, blank: int, zero_infinity: bool,
+) -> Any:  # fmt: skip
+    one = fill_number(result0, 1)
+    slope = ctc_loss_backward(
+        one, log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity
+    )
+    return sum_dim(slope * log_probs_t, (0, 2)), None
 
 
 @op(node="NotImplemented", apart=("targets", "loss", "log_alpha"), public=False)

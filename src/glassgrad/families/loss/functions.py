@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.listening import audible
 from ...ground.runtime import warn
+from ...kernels.columns import not_implemented
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
 from ..arithmetic.powers import pow_number
@@ -413,6 +414,8 @@ def binary_cross_entropy_with_logits(
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)
+    if input._array.dtype.kind in "biu":
+        raise not_implemented("log_sigmoid_cpu", input._array)
     return rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 

@@ -151,6 +151,7 @@ trace_backward.derivative(grad=lambda grad: trace(grad))
 
 @op(
     public=False, serves=(REALS + COMPLEX, "cross"), hidden=("other_sizes", "self_sizes"),
+    out=errors.OUT_DTYPE, disjoint=("self", "other"),
     forward="each", batched="dims",
 )  # fmt: skip
 def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:

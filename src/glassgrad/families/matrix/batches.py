@@ -33,12 +33,7 @@ def _mm(size: int, batched: Any, self: Any, mat2: Any) -> Any:
         return unfold(mm(fold(self), mat2), size)
     if not batched[0] and self._array.shape[0] == 1:  # one row: a product with each matrix, taken together
         return transpose(mv(fold(transpose(mat2, 1, 2)), self.reshape((-1,))).reshape((size, -1, 1)), 1, 2)
-    return _each(*alike(size, batched, self, mat2))
-
-
-def _each(a: Any, b: Any) -> Any:
-    """The products of two batches of matrices; those of columns with rows element by element."""
-    return a * b if a._array.shape[2] == 1 and a._array.dtype.kind in "fc" else bmm(a, b)
+    return bmm(*alike(size, batched, self, mat2))
 
 
 def _ndims(batched: Any, *values: Any) -> list[int]:
@@ -51,7 +46,7 @@ def _bmm(size: int, batched: Any, self: Any, mat2: Any) -> Any:
     if _ndims(batched, self, mat2) != [3, 3]:
         return NotImplemented
     self, mat2 = alike(size, batched, self, mat2)
-    return unfold(_each(fold(self), fold(mat2)), size)
+    return unfold(bmm(fold(self), fold(mat2)), size)
 
 
 @mv.row.batch

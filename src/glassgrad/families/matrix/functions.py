@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core import write
 from ...core.call import former, is_like_tensor
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
 from ...ground.runtime import warn
@@ -197,8 +197,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     except AttributeError:
         demand("linear", input=input, weight=weight)
         raise
-    if not n:
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {m}D")
+    if not n or not m:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {n}D and {m}D")
     turned = t(weight)
     if n == 2 and bias is not None:
         return addmm(bias, input, turned)
@@ -352,14 +352,22 @@ def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int,
     return reshape(product, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
 
 
+def _stretched(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """``unsafe_view`` of a tensor that others hold, whose writes are noticed."""
+    stretched = unsafe_view(tensor, sizes)
+    if not modes.transforming:
+        stretched._counter = share(tensor)
+    return stretched
+
+
 @composite()
 def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The Kronecker product: ``other`` in place of each element of ``input``, times that element."""
     demand("kron", input=input, other=other)
     ndim = max(input._array.ndim, other._array.ndim)
     a, b = ((1,) * (ndim - x._array.ndim) + x._array.shape for x in (input, other))
-    left = unsafe_view(input, tuple(n for size in a for n in (size, 1)))
-    right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
+    left = _stretched(input, tuple(n for size in a for n in (size, 1)))
+    right = _stretched(other, tuple(n for size in b for n in (1, size)))
     product = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
     return product if out is None else into("kron", (input, other), out, product, "")
 
@@ -396,8 +404,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
     if a.dtype != b.dtype:
         names = (dtypes.of(x.dtype).scalar_name for x in (a, b))
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
-    product = rows.linalg_cross(input, other, dim)
-    return product if out is None else into("linalg_cross", (input, other), out, product)
+    return rows.linalg_cross(input, other, dim, out=out)
 
 
 # -- products of many -------------------------------------------------------------------------------------------------

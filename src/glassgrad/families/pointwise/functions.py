@@ -61,7 +61,8 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
         for end in ends:
             input = raised(input, plain(end))
         if input._array.dtype.kind == "b":
-            raise not_implemented("clamp_cpu", input._array)
+            kind = "scalar" if None not in (min, max) else "min_scalar" if max is None else "max_scalar"
+            raise not_implemented(f"clamp_{kind}_cpu", input._array)
         return limit.clamp_numbers, input, (), (_end(min, input), _end(max, input))
     if all(isinstance(end, Tensor) for end in ends):
         for end in ends:

@@ -63,6 +63,8 @@ def _no_clamp(*inputs: Any, **settings: Any) -> NotImplementedError:
 )  # fmt: skip
 def clamp_min_number(self: Any, /, min: Any) -> Any:
     """The elements, at least ``min``."""
+    if self.dtype.kind == "b":
+        raise not_implemented("clamp_min_scalar_cpu", self)
     return np.maximum(self, self.dtype.type(min))
 
 
@@ -75,6 +77,8 @@ clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min,
 )  # fmt: skip
 def clamp_max_number(self: Any, /, max: Any) -> Any:
     """The elements, at most ``max``."""
+    if self.dtype.kind == "b":
+        raise not_implemented("clamp_max_scalar_cpu", self)
     return np.minimum(self, self.dtype.type(max))
 
 
@@ -266,6 +270,7 @@ def check_heaviside(*tensors: Any) -> None:
     strict=True,
     refuses=check_heaviside,
     out=_UNLIKE,
+    aligned=True,
     batched="point",
 )
 def heaviside(self: Any, values: Any, /) -> Any:
@@ -495,6 +500,7 @@ complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(gra
     public=False,
     out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
     serves=("fd", "polar_cpu"),
+    aligned=True,
     layout="elementwise",
     batched="point",
 )

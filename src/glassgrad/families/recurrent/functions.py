@@ -19,7 +19,7 @@ from ...ground.runtime import warn_once
 from ...ops.autocast import low
 from ...ops.declare import composite
 from ...ops.unfold import FORMS, Form
-from ...tensor.lifted import derives
+from ...tensor.lifted import Lifted, derives
 from ..activation.rows import relu
 from ..arithmetic.functions import need_tensor, no_match
 from ..dropout.functions import dropout as dropped
@@ -207,6 +207,7 @@ def _by_onednn(call: Network) -> bool:
     tensors = (call.input, *call.params, *call.hx)
     if (
         call.sizes is not None
+        or any(isinstance(tensor, Lifted) for tensor in tensors)  # transforms see through the other row, not this one
         or any(tensor._array.dtype is not F32 for tensor in tensors)
         or not call.input._array.size
     ):

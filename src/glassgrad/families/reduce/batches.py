@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.row import TABLE
-from ..scan.rows import others
-from ..shape.batches import alike, flat
+from ..shape.batches import flat
 from .extreme import (
     amax_dim,
     amin_dim,
@@ -75,29 +73,3 @@ def _of_all(row: Any) -> None:
 
 _of_all(argmax.row)
 _of_all(argmin.row)
-
-
-def _any_line(name: str) -> None:
-    """Along no dimension: along all elements, laid flat."""
-    row = TABLE[name]
-
-    @row.batch
-    def rule(size: int, batched: Any, self: Any, *others: Any) -> Any:
-        position = row.settings.index("dim") + len(row.inputs) - 1
-        if others[position] is not None or not all(batched):
-            return NotImplemented
-        lines = [flat(value) for value in (self, *others[: len(row.inputs) - 1])]
-        settings = [1 if name == "dim" else value for name, value in zip(row.settings, others[len(lines) - 1 :])]
-        return row.caller(*lines, *settings).reshape(self._array.shape)
-
-
-for _name in ("before", "recur", "shifted"):
-    _any_line(_name)
-
-
-@others.row.batch
-def _others(size: int, batched: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
-    if dim is not None:
-        return NotImplemented
-    self, result = alike(size, batched, self, result)
-    return others(flat(self), result.reshape((size,)), 1, False).reshape(self._array.shape)

@@ -318,13 +318,14 @@ nanmedian_all.derivative(self=_evenly)
     public=False,
     out="output values must be of same type as input",
     disjoint=("self",),
-    serves=(REALS, "kthvalue_cpu"),
     batched="dims",
 )
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
-    if self.ndim == 0:
+    if self.ndim == 0:  # of any dtype, as in PyTorch
         return self[()], np.int64(0)
+    if self.dtype.kind in "bc":
+        raise not_implemented("kthvalue_cpu", self)
     if _sorts_out(self):
         return _ranked(self, k - 1, dim, keepdim)
     return _chosen(self, np.argsort(comparable(self), axis=dim, kind="stable"), k - 1, dim, keepdim)
@@ -338,7 +339,6 @@ kthvalue_dim.derivative(self=_at_indices)
     outputs=("values", "indices"),
     differentiable=("values",),
     public=False,
-    serves=(REALS + "?", "mode_cpu"),
     out="expected scalar type '{Wanted}' but got '{Found}' for values output",
     aligned=True,
     batched="dims",
@@ -348,6 +348,8 @@ def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     if self.ndim == 0:
         return self[()], np.int64(0)
     refuse_empty("mode", self, dim)
+    if self.dtype.kind == "c":
+        raise not_implemented("mode_cpu", self)
     order = np.argsort(comparable(self), axis=dim, kind="stable")
     lines = np.moveaxis(np.take_along_axis(self, order, dim), dim, -1)
     n = lines.shape[-1]

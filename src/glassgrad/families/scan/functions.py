@@ -43,6 +43,7 @@ def cumprod(input: Any, dim: Any = UNSET, *, dtype: Any = None, out: Any = None)
 @composite(function=False)
 def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumsum`."""
+    write.check_writable(input, False)
     kind = numpy_dtype(None, "cumsum_", input)
     return write.in_place(scan.cumsum.row, input, (), (one_dim(dim, input._array.ndim, "cumsum_"), kind))
 
@@ -50,6 +51,7 @@ def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
 @composite(function=False)
 def cumprod_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumprod`."""
+    write.check_writable(input, False)
     kind = numpy_dtype(None, "cumprod_", input)
     return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._array.ndim, "cumprod_"), kind))
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import REALS, op
+from ...core.row import op
 from ...ground import dtypes, errors
 from ...kernels import compiled
+from ...kernels.columns import not_implemented
 
 ndarray = np.ndarray
 _WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f2"): np.dtype("f4")}
@@ -144,6 +145,8 @@ def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
 @op(apart=("result",), public=False, batched="dims")
 def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
     """The product ``result`` along ``dim`` without each factor in turn."""
+    if not self.ndim:
+        return np.ones_like(self)
     if np.all(self):
         return (result if dim is None or keepdim or self.ndim == 0 else np.expand_dims(result, dim)) / self
     return before.row.kernel(self, dim, False) * before.row.kernel(self, dim, True)
@@ -163,6 +166,8 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     """The running extremes and the last place where each was found."""
     if a.ndim == 0:
         return a + a.dtype.type(0) if a.dtype.kind != "b" else a, np.int64(0)
+    if a.dtype.kind == "c" and a.size:
+        raise not_implemented("cummax_cpu" if ufunc is np.maximum else "cummin_cpu", a)
     if a.size >= compiled.least:
         extremes = compiled.scan.extremes(a, dim, 1 if ufunc is np.maximum else -1)
         if extremes is not None:
@@ -180,7 +185,6 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     outputs=("values", "indices"),
     differentiable=("values",),
     public=False,
-    serves=(REALS + "?", "cummax_cpu"),
     out=errors.OUT_RUNNING,
     aligned=True,
     layout="plain",
@@ -199,7 +203,6 @@ cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, d
     outputs=("values", "indices"),
     differentiable=("values",),
     public=False,
-    serves=(REALS + "?", "cummin_cpu"),
     out=errors.OUT_RUNNING,
     aligned=True,
     layout="plain",
@@ -246,9 +249,11 @@ take_along.derivative(self=lambda grad, index, dim: add_along(grad, index, dim))
 
 @op(public=False, batched="first")
 def decay(self: Any, other: Any, /) -> Any:
-    """``exp(self - other)`` where that is at most one, zero where it is more, NaN where it is none."""
+    """``exp(self - other)``; of real numbers zero where it is more than one, NaN where it is none."""
     with np.errstate(all="ignore"):
         difference = self - other
+        if self.dtype.kind == "c":  # sums may cancel: then it is more than one
+            return np.exp(difference)
         return np.where(difference > 0, self.dtype.type(0), np.exp(difference)).astype(self.dtype, copy=False)[()]
 
 
@@ -260,23 +265,42 @@ def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
-    if self.dtype.kind == "c":
-        raise NotImplementedError("logcumsumexp of complex numbers is not in glassgrad: x.exp().cumsum(dim).log() is")
     if self.ndim == 0:
         return self + self.dtype.type(0)
+    if self.dtype.kind == "c":
+        return _complex_sums(self, dim)
     return np.logaddexp.accumulate(self, axis=dim)
+
+
+def _complex_sums(a: Any, dim: int) -> Any:
+    """``logcumsumexp`` of complex numbers: sums of exponentials scaled by the largest real part so far.
+
+    As in PyTorch the imaginary part is the angle of the sum, which turns once round at most.
+    """
+    out = np.array(np.moveaxis(a, dim, 0))
+    out[np.isnan(out)] = complex(np.nan, np.nan)
+    for place in range(1, len(out)):
+        before, here = out[place - 1], out[place]
+        top = np.maximum(before.real, here.real)
+        top = np.where(np.isfinite(top), top, 0)
+        out[place] = np.log(np.exp(before - top) + np.exp(here - top)) + top
+    return np.moveaxis(out, 0, dim)
 
 
 @logcumsumexp.derivative("self")
 def _logcumsumexp_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
     """Each sum's gradient, faded to the place it reaches: no exponential above one appears."""
+    if not self.ndim:
+        return grad  # the sum of one element is that element, infinite or not
     sums = finite(result)  # from one infinite sum to the next nothing fades
     return decay(self, result) * recur(grad, decay(sums, shifted(sums, dim, True)), dim, True)
 
 
 @op(public=False, batched="point")
 def finite(self: Any, /) -> Any:
-    """The elements, infinite ones replaced by the largest number."""
+    """The elements, infinite ones replaced by the largest number; complex ones as they are."""
+    if self.dtype.kind == "c":
+        return self + 0
     most = np.finfo(self.dtype).max if self.dtype.kind != "V" else self.dtype.type(3.3895313892515355e38)
     return np.clip(self, -most, most)
 

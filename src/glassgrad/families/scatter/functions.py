@@ -85,8 +85,6 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
         return rows.scatter_reduce, (index, source), (dim, kind, True)
     if isinstance(source, Tensor):
         return rows.scatter, (index, source), (dim,)
-    if index._array.size:
-        dtypes.check_number(source, input._array.dtype)
     return rows.scatter_value, (index,), (dim, source)
 
 

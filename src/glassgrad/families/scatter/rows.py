@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import op
 from ...ground import dtypes, errors
 from ...kernels.columns import not_implemented
+from ..cast.rows import fill_number
 from ..index.rows import blank, masked_fill
 from ..shape.rows import axis_of, reshape, unsigned
 from .kernels import added, along_axis, covered, fetched, inside, put_where
@@ -39,10 +40,12 @@ def check_bounds(index: Any, size: int, axis: int, wording: str = BEYOND) -> Non
 def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int:
     """The dimension meant; PyTorch's errors where index (and source) do not fit."""
     axis = axis_of(dim, self.ndim)
+    if index.size and (index.dtype.kind != "i" or index.itemsize < 4):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if src is not None and src.dtype != self.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if not index.size:
         return axis
-    if index.dtype.kind != "i" or index.itemsize < 4:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     whose = "input" if name == "gather" else "self"
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
@@ -148,7 +151,6 @@ def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) ->
 def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
-    _same_dtype(self, src)
     out = np.array(self, order="C")
     if index.size:
         put_where(out.reshape(out.shape or (1,)), index, covered(src, index), axis)
@@ -173,6 +175,7 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     axis = _checked("scatter", self, index, dim)
     out = np.array(self, order="C")
     if index.size:
+        dtypes.check_number(value, self.dtype)
         out.reshape(out.shape or (1,))[along_axis(index, axis)] = np.asarray(value).astype(self.dtype)
     return out
 
@@ -194,16 +197,10 @@ scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index
 def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
-    _same_dtype(self, src)
     return added(np.array(self, order="C"), index, src, axis)
 
 
 scatter_add.derivative(src=_fetch, self=lambda grad: grad)
-
-
-def _same_dtype(self: Any, src: Any) -> None:
-    if src.dtype != self.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
 
 
 _REDUCE = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
@@ -233,7 +230,6 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
     if reduce not in _REDUCE:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = _checked("scatter", self, index, dim, src)
-    _same_dtype(self, src)
     if self.dtype.kind == "c" and reduce in ("amax", "amin"):
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self)
     out = np.array(self, order="C")
@@ -432,6 +428,14 @@ segmented.derivative(
         grad, result, data, lengths, offsets, reduce, initial
     )
 )
+
+
+@segmented.row.tangent
+def _segmented_tangent(
+    data: Any, data_t: Any, lengths: Any, offsets: Any, result: Any, reduce: Any, axis: Any, initial: Any
+) -> Any:
+    slope = segment_reduce_backward(fill_number(result, 1), result, data, lengths, offsets, reduce, initial)
+    return segmented(slope * data_t, lengths, offsets, "sum", axis)
 
 
 def refuse_again(grad: Any) -> Any:

@@ -246,8 +246,7 @@ def expand(self: Any, /, sizes: Any) -> Any:
         return strided(self, sizes, (0,) * lead)
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{dtypes.of(self.dtype).scalar_name}Tensor{{{list(shape)}}}, size={list(sizes)}): the number "
-            "of "
+            f"expand({dtypes.type_name(dtypes.of(self.dtype))}{{{list(shape)}}}, size={list(sizes)}): the number of "
             f"sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(shape)})"
         )

@@ -30,8 +30,8 @@ def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool
 @composite()
 def msort(input: Tensor, *, out: Any = None) -> Tensor:
     """The elements in order along the first dimension."""
-    ordered = rows.sort(input, 0, False)[0]
-    return ordered if out is None else out.copy_(ordered)  # type: ignore[no-any-return]
+    outs = None if out is None else (out, wrap(np.empty(input._array.shape, np.int64)))
+    return rows.sort(input, 0, False, out=outs)[0]  # type: ignore[no-any-return]
 
 
 @composite()

@@ -116,6 +116,7 @@ topk.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, 
 @op(
     constant=True,
     public=False,
+    disjoint=("self",),
     out="nonzero: Expected out tensor to have scalar type {Wanted} but got scalar type{Found}",
 )
 def nonzero(self: Any, /) -> Any:

@@ -168,7 +168,7 @@ def _erf_block(x: Any) -> Any:
     if x.dtype == F4:
         z = np.clip(x, np.float32(-3.9), np.float32(3.9))
         s = z * z
-        return z * _horner(s, _TOP) / _horner(s, _BOTTOM)
+        return np.clip(z * _horner(s, _TOP) / _horner(s, _BOTTOM), np.float32(-1), np.float32(1))
     size = np.abs(x)
     small = size < 1
     s = np.where(small, x, 0.0)

@@ -78,7 +78,9 @@ def erf32(x: Any) -> Any:
     z = pick(x > f4(3.9), f4(3.9), x)
     z = pick(z < f4(-3.9), f4(-3.9), z)
     s = z * z
-    return z * _top(s) / _bottom(s)
+    value = z * _top(s) / _bottom(s)
+    value = pick(value > _ONE4, _ONE4, value)
+    return pick(value < -_ONE4, -_ONE4, value)
 
 
 @_part

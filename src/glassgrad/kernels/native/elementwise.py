@@ -7,6 +7,7 @@ by a thread of Python's: NumPy lets go of the interpreter's lock while it comput
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,30 @@ def apply(ufunc: Any, out: Any, a: Any, b: Any = None) -> Any:
         shared_out(_part, size, int(size * _NUMPYS[ufunc]), ufunc, out.reshape(-1), *flat, grain=part)
     else:
         return None
+    return out
+
+
+@partial(kernel, strict=True)
+def _columns_by_rows(first: int, last: int, like: Any, a: int, b: int, out: int, height: int, width: int) -> None:
+    """Rows of the products: each is a number of a column times a row, added to zero."""
+    column, row, z = numbers_at(a, like), numbers_at(b, like), numbers_at(out, like)
+    for i in range(first, last):
+        number, there, here = column[i], i // height * width, i * width
+        for j in range(width):
+            z[here + j] = like + number * row[there + j]
+
+
+def columns_by_rows(out: Any, a: Any, b: Any) -> Any:
+    """The products of columns ``a`` with rows ``b`` (samples, 1, n), written into ``out``; None if they are not served.
+
+    a  (samples, m, 1)      out  (samples, m, n)
+    """
+    dtype = out.dtype
+    if dtype is not F4 and dtype is not F8:
+        return None
+    (samples, height, width), a, b = out.shape, np.ascontiguousarray(a), np.ascontiguousarray(b)
+    addresses = [address(x) for x in (a, b, out)]
+    shared_out(_columns_by_rows, samples * height, int(out.size * _COST), dtype.type(0), *addresses, height, width)
     return out
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .data_parallel import DataParallel, data_parallel, parallel_apply, replicate
+from ...ground.paths import show_all
+from .data_parallel import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
 from .distributed import DistributedDataParallel
-from .scatter_gather import gather, scatter
 
 __all__ = [
     "DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter",
 ]  # fmt: skip
+show_all(__name__, {"data_parallel": {"scatter_gather": "gather scatter scatter_kwargs"}})
 
 
 

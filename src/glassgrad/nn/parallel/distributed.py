@@ -6,12 +6,12 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ...autograd.function import Function
-from ...core.tensor import Tensor, share
+from ...core.tensor import Tensor
+from ...func.module_state import functional_call
 from ...ground import modes
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
@@ -21,6 +21,22 @@ from .uneven import UnevenSteps
 __all__ = ["DistributedDataParallel"]
 
 _MB = 1024 * 1024
+
+
+@dataclass
+class _MixedPrecision:
+    """The dtypes in which a wrapped module computes, sums its gradients, and keeps its buffers; None: as they are.
+
+    Parameters, gradients and checkpoints stay in their own; sums are in ``param_dtype`` where ``reduce_dtype`` is None.
+    """
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    buffer_dtype: Any = None
+
+
+def _cast(tensor: Any, kind: Any) -> Any:
+    return tensor.to(kind) if tensor.is_floating_point() else tensor
 
 
 class _DDPSink(Function):
@@ -46,6 +62,7 @@ class DistributedDataParallel(Module):
     process_group           the default one where not given
     bucket_cap_mb           how much is sent at once, 25 where not given
     find_unused_parameters  do not wait for gradients of parameters that no output depends on
+    mixed_precision         the dtypes that parameters, sums of gradients and buffers have meanwhile
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
     """
 
@@ -65,7 +82,7 @@ class DistributedDataParallel(Module):
         static_graph: bool = False,
         delay_all_reduce_named_params: Any = None,
         param_to_hook_all_reduce: Any = None,
-        mixed_precision: Any = None,
+        mixed_precision: _MixedPrecision | None = None,
         device_mesh: Any = None,
         skip_all_reduce_unused_params: bool = False,
         bucket_cap_mb_list: list[int] | None = None,
@@ -74,8 +91,7 @@ class DistributedDataParallel(Module):
     ) -> None:
         super().__init__()
         for name, value in (
-            ("device_mesh", device_mesh), ("mixed_precision", mixed_precision),
-            ("delay_all_reduce_named_params", delay_all_reduce_named_params),
+            ("device_mesh", device_mesh), ("delay_all_reduce_named_params", delay_all_reduce_named_params),
             ("param_to_hook_all_reduce", param_to_hook_all_reduce),
         ):  # fmt: skip
             if value is not None:
@@ -93,7 +109,7 @@ class DistributedDataParallel(Module):
         self.device_type = "cpu"
         self.dim, self.module, self.device = dim, module, wanted[0][1].device
         self.find_unused_parameters, self.static_graph = find_unused_parameters, static_graph
-        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.gradient_as_bucket_view, self.mixed_precision = gradient_as_bucket_view, mixed_precision
         self.require_backward_grad_sync = self.require_forward_param_sync = True
         if broadcast_buffers is not None:
             _tell_of_old_name(forward_sync_buffers)
@@ -112,6 +128,9 @@ class DistributedDataParallel(Module):
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * _MB)
         self._uneven: Any = None
         self._join: Any = None
+        if mixed_precision is not None and mixed_precision.buffer_dtype is not None:
+            for buffer in self._own_buffers():
+                buffer.data = _cast(buffer, mixed_precision.buffer_dtype)
         if init_sync:
             self._agree_on_shapes()
             parameters = [each for _, each in wanted]
@@ -120,10 +139,11 @@ class DistributedDataParallel(Module):
 
     def _make_reducer(self) -> None:
         first = min(_MB, self.bucket_bytes_cap) if self.bucket_bytes_cap_default else self.bucket_bytes_cap
+        mixed = self.mixed_precision
         self.reducer = Reducer(
             [each for _, each in self._named()], [name for name, _ in self._named()], self.process_group,
-            (first, self.bucket_bytes_cap),
-            self.find_unused_parameters or self.static_graph,
+            (first, self.bucket_bytes_cap), self.find_unused_parameters or self.static_graph,
+            None if mixed is None else mixed.reduce_dtype or mixed.param_dtype,
         )  # fmt: skip
 
     def _named(self) -> list[tuple[str, Any]]:
@@ -165,21 +185,8 @@ class DistributedDataParallel(Module):
                 )
 
     def _follow(self, tensors: list[Any], root: int = 0) -> None:
-        """Let tensors take the values that rank ``root`` has, those of a dtype in one message."""
-        group = self.process_group
-        kinds: dict[Any, list[Any]] = {}
-        for tensor in tensors:
-            kinds.setdefault(tensor._array.dtype, []).append(tensor)
-        for same in kinds.values():
-            whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
-            group.broadcast(whole, root, "DistributedDataParallel's broadcast")
-            if group.rank() != root:
-                start = 0
-                for tensor in same:
-                    share(tensor)
-                    size = tensor._array.size
-                    np.copyto(tensor._array, whole[start : start + size].reshape(tensor._array.shape))
-                    start += size
+        """Let tensors take the values that rank ``root`` has."""
+        self.process_group.spread(tensors, root, "DistributedDataParallel's broadcast")
 
     # -- forward and backward --------------------------------------------------------------------------------------
 
@@ -194,13 +201,26 @@ class DistributedDataParallel(Module):
         recorded = modes.grad_enabled() and self.require_backward_grad_sync
         if uneven is not None:
             uneven.announce(recorded)
-        output = self.module(*inputs, **kwargs)
+        output = self._computed(inputs, kwargs)
         self.require_forward_param_sync = recorded
         if not recorded:
             self.reducer.armed = False
             return output
         self.reducer.prepare()
         return self._through_sink(output) if self.reducer.unused else output
+
+    def _computed(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What ``module`` gives, of parameters and inputs in the lower precision where there is one."""
+        low = None if self.mixed_precision is None else self.mixed_precision.param_dtype
+        if low is None:
+            return self.module(*inputs, **kwargs)
+        lowered = {id(each): _cast(each, low) for each in _tensors((inputs, kwargs))}
+        parameters = {
+            name: _cast(each, low)
+            for name, each in self.module.named_parameters()
+            if name not in self.parameters_to_ignore
+        }
+        return functional_call(self.module, parameters, *_replaced((inputs, kwargs), lowered))
 
     def _through_sink(self, output: Any) -> Any:
         inner = [each for each in _tensors(output) if each.requires_grad]
@@ -267,6 +287,17 @@ class DistributedDataParallel(Module):
     def will_sync_module_buffers(self) -> bool:
         """Whether the next forward takes over rank 0's buffers."""
         return self.require_forward_param_sync and self.forward_sync_buffers and bool(self._own_buffers())
+
+    def _get_ddp_logging_data(self) -> dict[str, Any]:
+        """How gradients are averaged, by the names that PyTorch gives it."""
+        return {
+            "world_size": self.process_group.size(), "rank": self.process_group.rank(),
+            "module_name": type(self.module).__name__, "backend_name": self.process_group.name(),
+            "bucket_cap_bytes": self.bucket_bytes_cap, "broadcast_buffers": self.forward_sync_buffers,
+            "find_unused_parameters": self.find_unused_parameters, "static_graph": self.static_graph,
+            "gradient_as_bucket_view": self.gradient_as_bucket_view,
+            "can_set_static_graph": False,  # whether the graph stayed the same is not kept
+        }  # fmt: skip
 
     def _set_static_graph(self) -> None:
         self.static_graph = self.reducer.unused = True

@@ -53,9 +53,8 @@ TWICE = (
 class GradBucket:
     """The gradients of several parameters behind each other, as a communication hook gets them."""
 
-    def __init__(self, index: int, members: list[int], parameters: list[Any], last: bool) -> None:
+    def __init__(self, index: int, members: list[int], parameters: list[Any], last: bool, kind: Any) -> None:
         self._index, self.members, self._parameters, self._last = index, members, parameters, last
-        kind = parameters[0]._array.dtype
         ends = np.cumsum([parameter._array.size for parameter in parameters])
         self.array = np.zeros(int(ends[-1]), kind)
         self.slices = [
@@ -100,12 +99,13 @@ class Reducer:
     group    the process group
     caps     how many bytes a bucket holds: the first, and the others
     unused   whether parameters outside the graph are looked for
+    kind     the dtype in which real gradients are summed, where it is not their own
     """
 
     def __init__(
-        self, parameters: list[Any], names: list[str], group: Any, caps: tuple[int, int], unused: bool
+        self, parameters: list[Any], names: list[str], group: Any, caps: tuple[int, int], unused: bool, kind: Any = None
     ) -> None:
-        self.parameters, self.names, self.group, self.unused = parameters, names, group, unused
+        self.parameters, self.names, self.group, self.unused, self.kind = parameters, names, group, unused, kind
         self._ways = importlib.import_module("glassgrad.distributed").ReduceOp
         self.buckets: list[GradBucket] = []
         self.slot: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
@@ -132,7 +132,8 @@ class Reducer:
         done += waiting.values()
         for number, members in enumerate(done):
             parameters = [self.parameters[each] for each in members]
-            bucket = GradBucket(number, members, parameters, number == len(done) - 1)
+            kind = self.kind.numpy if self.kind and parameters[0].is_floating_point() else parameters[0]._array.dtype
+            bucket = GradBucket(number, members, parameters, number == len(done) - 1, kind)
             self.buckets.append(bucket)
             for position, index in enumerate(members):
                 self.slot[index] = bucket, position
@@ -212,7 +213,7 @@ class Reducer:
                 if seen is not None and not seen[index]:
                     continue
                 if parameter._grad is None:
-                    parameter._grad = wrap(piece.copy())
+                    parameter._grad = wrap(piece.astype(parameter._array.dtype))
                 else:
                     share(parameter._grad)
                     np.copyto(parameter._grad._array, piece)

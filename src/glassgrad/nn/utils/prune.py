@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ...families.create.functions import ones_like, zeros_like
 from ...families.norm.functions import norm
 from ...families.random.functions import rand, rand_like
-from .convert_parameters import parameters_to_vector
+from .memory import parameters_to_vector
 
 
 class BasePruningMethod(ABC):

@@ -1,20 +1,24 @@
 """Floor 6: data: datasets, samplers, and loaders that make batches of them, in worker processes if wanted."""
 
+from ...ground.paths import show_all
 from .dataloader import DataLoader, _DatasetKind, default_collate, default_convert, get_worker_info
-from .datapipes import DFIterDataPipe, IterDataPipe, MapDataPipe, functional_datapipe
 from .dataset import (
     ChainDataset,
     ConcatDataset,
     Dataset,
+    DFIterDataPipe,
     IterableDataset,
+    IterDataPipe,
+    MapDataPipe,
     StackDataset,
     Subset,
     TensorDataset,
+    functional_datapipe,
     random_split,
 )
-from .distributed import DistributedSampler
 from .sampler import (
     BatchSampler,
+    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -28,3 +32,7 @@ __all__ = [
     "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "_DatasetKind", "default_collate",
     "default_convert", "functional_datapipe", "get_worker_info", "random_split",
 ]  # fmt: skip
+show_all(__name__, {
+    "dataset": {"datapipes": "DFIterDataPipe IterDataPipe MapDataPipe functional_datapipe"},
+    "sampler": {"distributed": "DistributedSampler"},
+})  # fmt: skip

@@ -1,4 +1,4 @@
-"""Datasets: collections of samples that are indexed or iterated, and ways to join and to split them."""
+"""Datasets: examples by their place, or one after the other."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import itertools
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, Generic, Iterable, TypeVar  # noqa: UP035  the one of typing goes with Generic as a base
+from typing import Any, Generic, Iterable, NoReturn, TypeVar  # noqa: UP035  the one of typing goes with Generic as a base
 
 from ...core.tensor import Tensor
 from ...families.random.functions import randperm
 from ...ground.generator import Generator, default_generator
-
-__all__ = [
-    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset",
-    "random_split",
-]  # fmt: skip
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -112,9 +107,7 @@ def _several(dataset: Any, indices: list[Any]) -> Any:
         return [dataset[index] for index in indices]
     items = dataset.__getitems__(indices)
     if len(items) != len(indices):
-        raise ValueError(
-            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
-        )
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
     return items
 
 
@@ -254,3 +247,30 @@ def random_split(
     indices = randperm(sum(lengths), generator=generator).tolist()
     ends = itertools.accumulate(lengths)
     return [Subset(dataset, indices[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+
+
+def _refuse(name: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"torch.utils.data.{name}: data pipes are not in glassgrad; use {instead} instead")
+
+
+class IterDataPipe(IterableDataset[Any]):
+    """Refused when made: an IterableDataset does the same."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        _refuse("IterDataPipe", "torch.utils.data.IterableDataset")
+
+
+class DFIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class MapDataPipe(Dataset[Any]):
+    """Refused when made: a Dataset does the same."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        _refuse("MapDataPipe", "torch.utils.data.Dataset")
+
+
+def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> NoReturn:
+    """Refused: there are no pipes to add a method to."""
+    _refuse("functional_datapipe", "a function of an iterable")

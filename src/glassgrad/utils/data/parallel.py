@@ -14,8 +14,8 @@ import warnings
 from multiprocessing.connection import wait
 from typing import Any
 
-from ...multiprocessing.inherit import inherited
 from ...multiprocessing.messages import receive, writable
+from ...multiprocessing.spawn import inherited
 from ._utils.worker import (
     END,
     INTERVAL,

@@ -1,8 +1,10 @@
-"""Samplers: the order in which a DataLoader takes samples, drawn from the stream PyTorch draws it from."""
+"""Samplers: in which order the examples of a dataset are taken, by one process or by several."""
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
@@ -12,10 +14,6 @@ from ...families.create.functions import empty
 from ...families.random.functions import multinomial, randint, randperm
 from ...ground import dtypes
 from ...ground.generator import Generator
-
-__all__ = [
-    "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",
-]  # fmt: skip
 
 _T_co = TypeVar("_T_co", covariant=True)
 _CHUNK = 32  # how many indices PyTorch draws at once with replacement: it decides what is drawn after them
@@ -145,9 +143,7 @@ class WeightedRandomSampler(Sampler[int]):
         _check_bool("replacement", replacement)
         tensor = as_tensor(weights, dtype=dtypes.double)
         if tensor.ndim != 1:
-            raise ValueError(
-                f"weights should be a 1d sequence but given weights have shape {tuple(tensor.shape)}"
-            )
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(tensor.shape)}")
         self.weights = tensor
         self.num_samples = num_samples
         self.replacement = replacement
@@ -193,3 +189,79 @@ def _check_positive(name: str, value: Any) -> None:
 def _check_bool(name: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise ValueError(f"{name} should be a boolean value, but got {name}={value}")
+
+
+class DistributedSampler(Sampler[_T_co]):
+    """Every ``num_replicas``-th index of a permutation that all processes share, starting at ``rank``.
+
+    num_replicas, rank  of the process group where not given
+    shuffle, seed       the permutation is drawn from ``seed`` plus the epoch, which :meth:`set_epoch` sets
+    drop_last           cut the indices to a multiple of ``num_replicas``; otherwise the first ones are repeated
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        if num_replicas is None:
+            num_replicas = _process_group().get_world_size()
+        if rank is None:
+            rank = _process_group().get_rank()
+        if rank >= num_replicas or rank < 0:
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        self.dataset = dataset
+        self.num_replicas: int = num_replicas
+        self.rank: int = rank
+        self.epoch = 0
+        self.drop_last = drop_last
+        count = len(dataset)
+        if drop_last and count % num_replicas:
+            self.num_samples = math.ceil((count - num_replicas) / num_replicas)
+        else:
+            self.num_samples = math.ceil(count / num_replicas)
+        self.total_size = self.num_samples * num_replicas
+        self.shuffle = shuffle
+        self.seed = seed
+
+    def __iter__(self) -> Iterator[_T_co]:
+        indices: list[Any] = list(range(len(self.dataset)))
+        if self.shuffle:
+            drawn = Generator().manual_seed(self.seed + self.epoch)
+            indices = randperm(len(self.dataset), generator=drawn).tolist()
+        if self.drop_last:
+            indices = indices[: self.total_size]
+        else:
+            missing = self.total_size - len(indices)
+            indices += (indices * math.ceil(missing / len(indices)))[:missing] if missing else []
+        if len(indices) != self.total_size:
+            raise AssertionError(f"Number of indices ({len(indices)}) does not match total_size ({self.total_size})")
+        indices = indices[self.rank : self.total_size : self.num_replicas]
+        if len(indices) != self.num_samples:
+            raise AssertionError(
+                f"Number of subsampled indices ({len(indices)}) does not match num_samples ({self.num_samples})"
+            )
+        return iter(indices)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch, so that its permutation differs from those of other epochs."""
+        self.epoch = epoch
+
+
+def _process_group() -> Any:
+    """The module that knows the process group, where there is one."""
+    try:  # by name: it lies above this floor, and is wanted only where a program trains in several processes
+        group = importlib.import_module("glassgrad.distributed")
+    except ModuleNotFoundError:
+        group = None
+    if group is None or not group.is_available():
+        raise RuntimeError("Requires distributed package to be available")
+    return group

@@ -219,7 +219,7 @@ class SummaryWriter(library.SummaryWriter):
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
         """The graph of the model's operations on this input, as its gradients would walk it."""
-        from .graph import graph_of
+        from .summary import graph_of
 
         content = graph_of(model, input_to_model, verbose).SerializeToString()
         self._get_file_writer().add_event(Event(graph_def=content))

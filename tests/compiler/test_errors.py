@@ -1,0 +1,70 @@
+"""Errors while deferred operations run, and code that comes between: what was deferred is there for who asks."""
+
+import numpy as np
+import pytest
+
+import glassgrad as torch
+from glassgrad.compiler.lazy import Lazy
+from glassgrad.kernels import compiled
+
+from .both_ways import four
+
+
+@pytest.fixture(autouse=True)
+def _kernels_of_numpy():
+    with compiled.serving(compiled.NEVER):
+        yield
+
+
+def rounds(function):
+    """What calls give as they are written, and compiled; the divisor is nought in the fifth."""
+    for how in (lambda one: one, torch.compile):
+        call = how(function)
+        yield [call(four(1), torch.ones(4) * (n != 4)) for n in range(6)]
+
+
+def test_what_came_before_an_error_is_there_behind_it():
+    lazy = []
+
+    def function(x, divisor):
+        twice, other = x * 2, torch.zeros(4)
+        lazy.append(type(twice) is Lazy)
+        try:
+            with np.errstate(divide="raise"):
+                return (twice / divisor).tolist(), twice.tolist()
+        except FloatingPointError as error:
+            return str(error), twice.tolist(), (twice + 1).tolist(), other.tolist()
+
+    written, compared = rounds(function)
+    assert written == compared and "divide" in written[4][0] and lazy[10]
+
+
+def test_the_result_that_failed_fails_again():
+    def function(x, divisor):
+        quotient = x / divisor
+        told = []
+        for _ in range(2):
+            try:
+                with np.errstate(divide="raise"):
+                    return (quotient + 1).tolist()
+            except FloatingPointError as error:
+                told.append(str(error))
+        with np.errstate(divide="ignore"):
+            return told, quotient.tolist()
+
+    call = torch.compile(function)
+    found = [call(four(1), torch.ones(4) * (n != 4)) for n in range(6)]
+    assert found[4] == (["divide by zero encountered in divide"] * 2, [float("inf")] * 4)
+    assert found[5] == [2.0, 3.0, 4.0, 5.0]
+
+
+def test_who_asks_while_it_is_computed_is_answered():
+    told = []
+
+    def function(x, divisor):
+        twice = x * 2
+        with np.errstate(divide="call", call=lambda *_: told.append(twice.tolist())):
+            return (twice / divisor).tolist(), twice.tolist()
+
+    written, compared = rounds(function)
+    assert written == compared and len(told) >= 2 and all(one == [2.0, 4.0, 6.0, 8.0] for one in told)
