@@ -93,8 +93,8 @@ def test_the_error_has_the_sentence(name):
         getattr(glassgrad, name)
     assert str(error.value) == f"torch.{name} is not in glassgrad {glassgrad.RELEASE}{hint(f'torch.{name}')}"
     with glassgrad.alias() as aliased, pytest.raises(AttributeError) as error:
-        aliased.func.rearrange  # noqa: B018
-    assert "permute and reshape" in str(error.value)
+        aliased.distributed.breakpoint  # noqa: B018
+    assert "in the process that is to stop" in str(error.value)
     with glassgrad.alias(), pytest.raises(ModuleNotFoundError, match="nonsense"):
         importlib.import_module("torch.utils.nonsense")
 

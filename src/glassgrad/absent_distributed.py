@@ -107,8 +107,17 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
     class utils(Namespace):
         """The ``torch.distributed.utils`` namespace."""
 
-        more = _refuse(_WHOLE, "_sync_module_states _verify_param_shape_across_processes _to_kwargs _alloc_storage "
-                               "_free_storage")  # fmt: skip
+        @staticmethod
+        def _sync_module_states(
+            module: Any, process_group: Any, broadcast_bucket_size: int, src: int, params_and_buffers_to_ignore: Any,
+            broadcast_buffers: bool = True,
+        ) -> None:  # fmt: skip
+            """Every rank's parameters and buffers take the values of those of rank ``src``."""
+            named = [*module.named_parameters(), *(module.named_buffers() if broadcast_buffers else ())]
+            tensors = [each for name, each in named if name not in params_and_buffers_to_ignore]
+            process_group.spread(tensors, src, "_sync_module_states")
+
+        more = _refuse(_WHOLE, "_verify_param_shape_across_processes _to_kwargs _alloc_storage _free_storage")
 
     class tensor(Namespace):
         """The ``torch.distributed.tensor`` namespace: no tensor is spread over processes."""

@@ -17,7 +17,6 @@ _SPARSE = "of sparse tensors there are products with dense ones, sums and conver
 _GPU = "it is for GPUs, and tensors live on the CPU"
 _KERNEL = "it is a kernel of one library or device: use the function of torch.nn.functional, which chooses its own"
 _DISPATCHER = "there is no dispatcher: torch.autograd.Function defines an operation with its derivative"
-_FUNC = "PyTorch has it for its own tests: permute and reshape say the same"
 _COMPILER = "compiled functions are not kept between processes, and have no guards to be skipped"
 _SYMBOLIC = "sizes are numbers, and never symbols"
 _CONTROL = "write Python's if and while: graphs are recorded as the program runs"
@@ -143,9 +142,6 @@ NAMES: dict[str, dict[str, str]] = {
         "save_cache_artifacts load_cache_artifacts keep_portable_guards_unsafe skip_guard_on_inbuilt_nn_modules_unsafe "
         "skip_guard_on_all_nn_modules_unsafe keep_tensor_guards_unsafe skip_guard_on_globals_unsafe "
         "skip_all_guards_unsafe",
-    },
-    "torch.func": {
-        _FUNC: "rearrange",
     },
     "torch.distributed": {"use breakpoint() in the process that is to stop": "breakpoint"},
     "torch.accelerator": {_GPU: "Graph empty_host_cache"},

@@ -179,7 +179,7 @@ def test_what_python_sees_of_a_lazy_tensor():
 OPERATORS = {
     "1 - x": lambda x: 1 - x, "1 / x": lambda x: 1 / x, "x ** 2": lambda x: x**2, "abs(x)": abs, "+x": lambda x: +x,
     "~x": lambda x: ~(x > 1), "len(x)": lambda x: x + len(x), "x.numel()": lambda x: x + x.numel(),
-    "x.where()": lambda x: x.where(x > 1, 0.5),
+    "x.where()": lambda x: x.where(x > 1, 0.5), "x.T": lambda x: x.view(3, 1).T, "x.mT": lambda x: x.view(1, 3, 1).mT,
 }  # fmt: skip
 
 

@@ -45,9 +45,11 @@ if __name__ == "__main__":
     model = Model()
     trainer = lightning.Trainer(
         max_epochs=2, accelerator="cpu", devices=devices, strategy="ddp", logger=False, enable_progress_bar=False,
-        enable_checkpointing=False, use_distributed_sampler=False, default_root_dir=path,
+        use_distributed_sampler=False, default_root_dir=path + "-folder",
     )  # fmt: skip
     trainer.fit(model)
+    (found,) = trainer.validate(model, verbose=False)
+    kept = Model.load_from_checkpoint(trainer.checkpoint_callback.best_model_path)
     if trainer.is_global_zero:
         with open(path, "w") as file:
-            json.dump([*model.seen, float(trainer.callback_metrics["val"])], file)
+            json.dump([*model.seen, found["val"], *(each.sum().item() for each in kept.parameters())], file)

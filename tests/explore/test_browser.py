@@ -91,6 +91,17 @@ def test_the_page_counts_as_the_answers_do(show):
     assert repr(explore(graph)) == "<Page: 3 operations, 2 leaves>"
 
 
+def test_a_graph_in_lanes_opens_at_its_beginning(show):
+    """A ResNet is wider than the window: the edge that is seen is that of its first lane."""
+    glassgrad.manual_seed(0)
+    loss, model, names = LECTURES["resnet"](glassgrad)
+    run = show(explore(loss, model=model, names=names).graph)
+    window = run("return document.getElementById('canvas').getBoundingClientRect().width")
+    scale, card = run("return [glassgrad.state.scale, glassgrad.place(-1)]")
+    assert run("return glassgrad.textOf(-1)")[0] == "ResNet" and card[2] > window, (scale, card)
+    assert 0 <= card[0] < 40, card
+
+
 def press(run, key, on="document.body"):
     run(f"{on}.dispatchEvent(new KeyboardEvent('keydown', {{key: arguments[0], bubbles: true}}))", key)
 

@@ -196,6 +196,19 @@ PROGRAMS = {
     "out within vmap": lambda t: t.vmap(lambda x: t.sin(x, out=t.empty(3).double()))(_matrix(t)),
     "captured number": lambda t: t.func.grad(_into(t, "fill_", "number"))(_vector(t)),
     "names of a module": lambda t: t.func.functional_call(_norm(t)[0], {"x": _vector(t)}, _matrix(t), strict=True),
+    # patterns
+    **{f"rearrange {pattern}": lambda t, pattern=pattern, lengths=lengths: t.func.rearrange(
+        t.arange(24).reshape(2, 3, 4), pattern, **lengths) for pattern, lengths in {
+        "a b c -> c (a b)": {}, "a (b1 b2) c -> a b1 b2 c": {"b1": 3}, "... c -> c 1 ...": {}, "a ... -> (a ...)": {},
+        "... (b c) -> b (... c)": {"b": 2}, " a b   c->a () (1 c b)": {}, "... -> ...": {}, "a b": {}, "a b -> b a": {},
+        "a b c -> a b": {}, "a b b -> a b": {}, "a b c -> c b a": {"q": 3}, "a (b ...) -> a b ...": {},
+        "a b c -> a b c ...": {}, "a b c d ... d -> a": {}, "... a b c d -> a b c d ...": {}, "... a ... -> a ...": {},
+        "a . b c -> a b c": {}, "a b c -> (a b c": {}, "a b c -> a b c)": {}, "a ((b) c) -> a b c": {},
+        "a 2 c -> a c": {}, "a b 2c -> a b": {}, "a b c! -> a": {}, "_a b c -> _a b c": {},
+        "a b c -> b a c": {"a": "z"}, "a b (c d) -> a b c d": {"c": 3}}.items()},
+    "rearrange a list": lambda t: t.func.grad(lambda x: (
+        t.func.rearrange([x, x * 2], "l (a b) c -> b c (a l)", b=1) ** 2).sum())(_matrix(t)),
+    "rearrange a batch": lambda t: t.vmap(lambda x: t.func.rearrange(x, "a b -> b a"))(_cube(t)),
     # prints
     "printed along 1": _note(lambda t, n: t.vmap(lambda x: (n.append(repr(x)), x)[1], in_dims=1)(_matrix(t))),
     "printed after": _note(lambda t, n: t.func.grad(

@@ -25,7 +25,7 @@ MODULES = {
     "torch.autograd.functional": ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"],
     "torch.func": [
         "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-        "stack_module_state", "vjp", "vmap",
+        "rearrange", "stack_module_state", "vjp", "vmap",
     ],
 }  # fmt: skip
 LEFT_OPEN = {

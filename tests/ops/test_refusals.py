@@ -253,6 +253,8 @@ m.index_select(0, w + 5)|torch.ones(0).index_select(0, w)|v.index_copy(0, w, m.d
 m.scatter(0, w, m.double())|m.scatter_add(0, w, m.double())|m.scatter(0, w, 1j)|m.scatter(0, w.view(1, 2), 1j)
 torch.lerp(v, v, 1j)|torch.lerp(v, v, 1e300)|v.half().lerp_(v.half(), 1j)|torch.lerp(v, v * 2, 2 + 0j)|w.lerp(w, 0.5)
 torch.lerp(w, w, v[0] / 2)|torch.lerp(w[0], w[0], v[0].double())|w.lerp_(w, v[0] / 2)|torch.lerp(v, v, v[0] * 1j)
+v.clamp(v * 1j, v)|v.clamp(min=v * 1j)|v.clamp(max=v * 1j)|v.clamp_(v * 1j, v)|w.clamp(1j, 3)
+m.index_copy_(0, w[[0, 0, 0]], m)
 (v > 0).clamp_min(True)|(v > 0).clamp_max_(True)|(v > 0).clamp(True)|(v > 0).clamp(True, True)|(v > 0).clamp_min(1)
 torch.nn.functional.binary_cross_entropy_with_logits(v > 0, v)|torch.nonzero_static(w, size=4, out=torch.zeros(2, 3))
 """.replace("\n", "|").strip("|").split("|")  # fmt: skip

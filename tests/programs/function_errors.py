@@ -336,3 +336,24 @@ def non_differentiable_second_gradient(torch, show):
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (g,) = torch.autograd.grad(Numpy.apply(x).sum(), x, create_graph=True)
     show("g", g)
+
+
+def an_overwritten_output_is_named(torch, show):
+    """Which of several saved outputs was written."""
+
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            outputs = x * 2, x.exp()
+            ctx.save_for_backward(*outputs)
+            return outputs
+
+        @staticmethod
+        def backward(ctx, first, second):
+            a, b = ctx.saved_tensors
+            return first * a + second * b
+
+    for number in (0, 1):
+        outputs = Both.apply(torch.ones(2, requires_grad=True))
+        outputs[number].mul_(2)
+        show.error(lambda outputs=outputs: sum(outputs).sum().backward())

@@ -12,6 +12,7 @@ from glassgrad.watch.again import answers_again
 from glassgrad.watch.finding import Finding, from_json
 from glassgrad.watch.notebook import in_cells, load_ipython_extension, unload_ipython_extension
 from glassgrad.watch.script import Script
+from tests.explore.test_page import data_of
 from tests.watch.scripts import FAILING, HEALTHY, SILENT
 
 
@@ -105,6 +106,22 @@ def test_the_second_run_leaves_no_traces(script, tmp_path):
     code, _, err = call(tmp_path, "why", "--glassgrad", script(source))
     assert (tmp_path / "log.txt").read_text() == "x" and not (tmp_path / "kept.txt").exists()
     assert "h += 1" in err
+
+
+@pytest.mark.parametrize("options", [["--glassgrad"], pytest.param([], marks=pytest.mark.torch)], ids=str)
+def test_a_forward_pass_that_stopped_has_a_page_of_what_was_built(script, tmp_path, options):
+    """The tensor that did not fit has no name in the script: the layer's own frame holds it."""
+    source = (
+        "from torch import nn, ones\nfirst, last = nn.Linear(4, 8), nn.Linear(3, 2)\nlast(first(ones(5, 4)).exp())\n"
+    )
+    code, _, err = call(tmp_path, "why", *options, script(source))
+    assert code == 1 and "its input [5, 8] float32" in err
+    page = err.strip().splitlines()[-1].partition("page: ")[2]
+    file, _, node = page.partition("#node=")
+    data = data_of((tmp_path / file).read_text(encoding="utf-8"))
+    chosen = data["boxes"]["node"].index(int(node))
+    maker = data["boxes"]["op"][data["arrows"]["src"][data["arrows"]["dst"].index(chosen)]]
+    assert data["texts"][maker] == "ExpBackward0"
 
 
 def test_a_script_that_asks_is_not_run_again(script, tmp_path):

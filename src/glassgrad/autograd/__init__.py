@@ -40,14 +40,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Function",
-    "backward",
-    "enable_grad",
-    "grad",
-    "gradcheck",
-    "gradgradcheck",
-    "inference_mode",
-    "no_grad",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-]
+    "Function", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode", "no_grad",
+    "set_grad_enabled", "set_multithreading_enabled",
+]  # fmt: skip

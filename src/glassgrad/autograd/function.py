@@ -154,7 +154,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
             return value
         array, cell = value
         if cell.version != version:
-            raise RuntimeError(stale_error(array, self, cell.version, version))
+            raise RuntimeError(stale_error(array, self._output(nr), cell.version, version))
         out = wrap(array)
         out._counter = cell
         out._edge = self._output(nr)

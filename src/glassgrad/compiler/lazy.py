@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import LEAF, Tensor
+from ..families.shape import rows
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.size import Size, unchecked
@@ -91,6 +92,22 @@ class Lazy(Tensor, metaclass=_Named):
     def ndim(self) -> int:
         """The number of dimensions."""
         return len(_meta(self).shape)
+
+    @property
+    def T(self) -> Tensor:
+        """The view with the dimensions in reverse order; deferred for matrices."""
+        if self.ndim == 2:
+            return rows.permute(self, (1, 0))  # type: ignore[no-any-return]
+        demand(self)
+        return self.T
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802  PyTorch's name
+        """The view with the last two dimensions exchanged."""
+        if self.ndim >= 2:
+            return rows.transpose(self, -2, -1)  # type: ignore[no-any-return]
+        demand(self)
+        return self.mT
 
     @property
     def requires_grad(self) -> bool:

@@ -359,14 +359,6 @@ def get_ctx() -> FakeImplCtx:
 
 
 __all__ = [
-    "FakeImplCtx",
-    "Operation",
-    "Packet",
-    "add",
-    "below_autograd",
-    "defined",
-    "find",
-    "get_ctx",
-    "remove",
+    "FakeImplCtx", "Operation", "Packet", "add", "below_autograd", "defined", "find", "get_ctx", "remove",
     "tell_shapes",
-]
+]  # fmt: skip

@@ -7,8 +7,13 @@ function fit(whole = true) {
   k = whole ? scale : Math.max(scale, .55);
   tx = (W - extent.w * k) / 2; ty = (H - extent.h * k) / 2;
   if (!whole && extent.h * k > H) ty = 16;
-  if (!whole && extent.w * k > W) tx = sideways || extent.w * k < W ? 16 : (W - extent.w * k) / 2;
+  if (!whole && extent.w * k > W) tx = sideways ? 16 : Math.min(16, Math.max(W - 16 - extent.w * k, W / 2 - beginning() * k));
   draw();
+}
+/** Where across the page the graph begins: at the left in one that is laid in lanes. */
+function beginning() {
+  const top = items.filter(i => !i.open).reduce((a, b) => b.y < a.y ? b : a);
+  return top.x + top.w / 2;
 }
 function zoomAt(factor, x = W / 2, y = H / 2) {
   const to = Math.min(4, Math.max(.004, k * factor)); factor = to / k;

@@ -26,8 +26,8 @@ _OUTDATED_CONJUGATE = Kind("ConjBackward0", _refuse, _refuse)
 _followers: weakref.WeakKeyDictionary[VersionCounter, list[tuple[Any, Any, Any]]] = weakref.WeakKeyDictionary()
 
 
-#: What reads and writes the two slots of a counter.
-_version, _writer = (vars(VersionCounter)[name] for name in ("version", "writer"))
+_version: Any = vars(VersionCounter)["version"]
+_writer: Any = vars(VersionCounter)["writer"]
 
 
 class Followed(VersionCounter):
@@ -36,12 +36,12 @@ class Followed(VersionCounter):
     __slots__ = ()
 
     @property
-    def version(self) -> int:  # type: ignore[override,misc]
+    def version(self) -> int:  # type: ignore[override]
         """How often the memory was written."""
         return _version.__get__(self)  # type: ignore[no-any-return]
 
     @version.setter
-    def version(self, count: int) -> None:  # type: ignore[misc]
+    def version(self, count: int) -> None:
         _version.__set__(self, count)
         for conjugate, numbers, source in _living(self):
             if conjugate._array is numbers:
@@ -49,12 +49,12 @@ class Followed(VersionCounter):
                 share(conjugate).version += 1
 
     @property
-    def writer(self) -> Any:  # type: ignore[override,misc]
+    def writer(self) -> Any:  # type: ignore[override]
         """Who wrote last, if that was recorded."""
         return _writer.__get__(self)
 
     @writer.setter
-    def writer(self, record: Any) -> None:  # type: ignore[misc]
+    def writer(self, record: Any) -> None:
         _writer.__set__(self, record)
         for conjugate, _, _ in _living(self):
             conjugate._edge = Record.of(_OUTDATED_CONJUGATE, (edge_of(conjugate) or record(),))

@@ -88,8 +88,9 @@ clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None
 @op(node="ClampBackward0", inplace=True, typed="promote", public=False, batched="point")
 def clamp_tensors(self: Any, min: Any = None, max: Any = None, /) -> Any:
     """The elements, those outside [min, max] replaced by the nearer end, which wins where the ends cross."""
-    if self.dtype.kind == "b" and min is not None and max is not None:
-        raise not_implemented("clamp_cpu", self)
+    kernel = "clamp_cpu" if min is not None is not max else "maximum_cpu" if max is None else "minimum_cpu"
+    if self.dtype.kind == "c" or (self.dtype.kind == "b" and kernel == "clamp_cpu"):
+        raise not_implemented(kernel, self)
     out = self if min is None else np.maximum(self, min)
     return out if max is None else np.minimum(out, max)
 

@@ -170,6 +170,9 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: A
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`index_copy`."""
     _index("index_copy_", index)
+    write.check_writable(self, False)
+    if isinstance(source, Tensor) and source._array.ndim == self._array.ndim:
+        write.check_overlap_with(self, source, True)
     return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
 
 

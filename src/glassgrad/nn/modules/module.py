@@ -188,15 +188,8 @@ def register_module_module_registration_hook(hook: Any) -> Handle:
 
 
 __all__ = [
-    "Module",
-    "_IncompatibleKeys",
-    "indented",
-    "register_module_backward_hook",
-    "register_module_buffer_registration_hook",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-    "register_module_full_backward_hook",
-    "register_module_full_backward_pre_hook",
-    "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
-]
+    "Module", "_IncompatibleKeys", "indented", "register_module_backward_hook",
+    "register_module_buffer_registration_hook", "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook", "register_module_parameter_registration_hook",
+]  # fmt: skip
