@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -131,6 +132,20 @@ def test_core_stands_on_numpy_and_ground():
                 continue
             strangers.append(f"{path}:{line}: {module} imports {name}")
     assert_none(strangers)
+
+
+#: What ``x * x`` has no use for: it is imported behind a door, when somebody first comes to it.
+BEHIND_DOORS = (
+    "autograd", "func", "ground.layout", "ops.override", "ops.torch_function", "tensor.hooks", "tensor.lifted",
+    "tensor.out", "tensor.overwritten", "tensor.packed", "torch_alias",
+)  # fmt: skip
+
+
+def test_an_everyday_call_opens_no_door():
+    code = "import sys, glassgrad; x = glassgrad.tensor(2.0); x * x; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    opened = [door for door in BEHIND_DOORS if f"glassgrad.{door}" in loaded]
+    assert "glassgrad.core.call" in loaded and not opened
 
 
 def test_fast_may_be_taken_away():

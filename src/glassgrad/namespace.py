@@ -9,15 +9,6 @@ from typing import Any
 from .ground import process as _process  # before NumPy
 
 # isort: split
-from .autograd import api as _api
-from .autograd.grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
 from .core.tensor import Tensor
 from .ground import dtypes as _dtypes
 from .ground import paths as _paths
@@ -134,7 +125,10 @@ _LAZY = {
 }  # fmt: skip
 
 
+_GRAD_MODES = ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
+               "set_grad_enabled")  # fmt: skip
 _PART_OF = {  # names of this namespace that a module brings which not every program needs
+    **dict.fromkeys(_GRAD_MODES, "autograd.grad_mode"),
     **dict.fromkeys(("is_anomaly_check_nan_enabled", "is_anomaly_enabled"), "autograd.anomaly_mode"),
     **dict.fromkeys(("get_printoptions", "set_printoptions"), "ground.format"),
     **dict.fromkeys(("Generator", "default_generator", "initial_seed", "manual_seed", "seed"), "ground.generator"),
@@ -205,5 +199,6 @@ def show() -> None:
 _package: Any = sys.modules[__name__.rpartition(".")[0]]
 _OWN = {"math", "sys", "annotations", "Any", "missing", "names", "show"}
 _SHOWN = {name: value for name, value in globals().items() if not name.startswith("__") and name not in _OWN}
-_SHOWN["__all__"] = [name for name in ["RELEASE", "alias", *_SHOWN, *_FUNCTIONS.families] if not name.startswith("_")]
+_PUBLIC = ["RELEASE", "alias", *_GRAD_MODES, *_SHOWN, *_FUNCTIONS.families]
+_SHOWN["__all__"] = [name for name in _PUBLIC if not name.startswith("_")]
 show()

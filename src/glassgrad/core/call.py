@@ -28,7 +28,6 @@ from .tensor import Tensor, number_of, wrap
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
 NOT_TAKEN = listening.NOT_TAKEN
-REQUIRED = object()  # for a setting that was not given
 _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
@@ -332,17 +331,6 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
         raise TypeError(f"{row.name}() missing {len(missing)} required positional argument{plural}: {listed}")
     count = len(row.inputs)
     return values[:count], values[count:], out
-
-
-def arguments_by_name(
-    row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any, named: Mapping[str, Any]
-) -> tuple[Any, Any, Any]:
-    """The same of a call whose settings may have come under NumPy's names, ``named``, or not at all."""
-    named = dict(named) if out is None else {**named, "out": out}
-    for name, value in zip(row.settings, settings, strict=True):
-        if value is not row.defaults.get(name, REQUIRED):
-            named[name] = value
-    return arguments(row, tensors, named)
 
 
 def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:

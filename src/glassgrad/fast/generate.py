@@ -10,6 +10,7 @@ from __future__ import annotations
 import linecache
 import os
 import threading
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -29,6 +30,20 @@ from . import large
 from .constant import number
 from .text import NAMES, has_run, text_of
 
+REQUIRED = object()  # for a setting that was not given
+
+
+def arguments_by_name(
+    row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any, named: Mapping[str, Any]
+) -> tuple[Any, Any, Any]:
+    """What ``call.arguments`` reads, of a call whose settings came under NumPy's names, ``named``, or not at all."""
+    named = dict(named) if out is None else {**named, "out": out}
+    for name, value in zip(row.settings, settings, strict=True):
+        if value is not row.defaults.get(name, REQUIRED):
+            named[name] = value
+    return call.arguments(row, tensors, named)
+
+
 NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
     modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, output_of=output_of,
@@ -36,7 +51,7 @@ NAMES.update(
     read_numbers=call.read_numbers, shape_error=call.shape_error, saved=saved, fitted=fit, number=number,
     number_of=tensors.number_of, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
-    REQUIRED=call.REQUIRED, arguments_by_name=call.arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
+    REQUIRED=REQUIRED, arguments_by_name=arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 
 

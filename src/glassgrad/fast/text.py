@@ -494,7 +494,7 @@ def _run(row: Row) -> list[str]:
                 f"        saved.stale(n, {slot})",
             ]
         else:
-            lines += [f"    if v{slot}.version:", f"        stale(n, {slot})"]
+            lines += [f"    if v{slot}.version:", f"        saved.stale(n, {slot})"]
     if plan.kind.frees:
         lines += ["    if not keep:", "        n.saved = None", "        n.run = freed"]
     if plan.extras:

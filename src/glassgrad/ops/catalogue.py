@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import call, node, record, saved, tensor, write
+from ..core import call, leaf, node, record, saved, tensor, write
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import importing, listening, paths
@@ -145,20 +145,22 @@ for _holder, _door, _file in (
     (call, "into", "tensor.out"), (call, "refuse_gradients", "tensor.out"),
     (saved, "stale", "tensor.overwritten"), (node, "raw_saved", "tensor.packed"),
     (record, "make_about", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
+    (leaf, "copied", "autograd.api"),
     *((listening, _name_there, "ops.torch_function") for _name_there in (
         "is_answered", "overridden", "ask_first", "with_numbers",
     )),
 ):  # fmt: skip
     hand_in(_holder, _door, _file, _PACKAGE)
 listening.silent = call.ORDINARY
-for _owner, _method in (
-    (Tensor, "__torch_function__"), (Parameter, "__torch_function__"), (Tensor, "__init_subclass__"),
-    (Tensor, "_make_subclass"), (Tensor, "_make_wrapper_subclass"),
+for _owner, _method, _file in (
+    (Tensor, "__torch_function__", "ops.torch_function"), (Parameter, "__torch_function__", "ops.torch_function"),
+    (Tensor, "__init_subclass__", "ops.torch_function"), (Tensor, "_make_subclass", "ops.torch_function"),
+    (Tensor, "_make_wrapper_subclass", "ops.torch_function"), (Tensor, "backward", "autograd.api"),
 ):  # fmt: skip
-    setattr(_owner, _method, Later(_owner, _method, f"{__package__}.torch_function"))
+    setattr(_owner, _method, Later(_owner, _method, f"{_PACKAGE}.{_file}"))
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
 registers.hand_in, registers.complete = hand_in, _complete
-_FLOORS = ("ground", "kernels", "tensor", "ops")
+_FLOORS = ("ground", "kernels", "tensor", "fast", "ops", "autograd")
 importing.keep_whole(_HOME, *(f"{_PACKAGE}.{floor}" for floor in _FLOORS))
 _open()
 for _file, _homes in LAYERS.items():

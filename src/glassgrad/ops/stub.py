@@ -159,7 +159,9 @@ def methods() -> dict[str, list[str]]:
                 members[name] = _member(name, composite.function)
         if composite.operator is not None:
             members.update(_operators(composite.operator, False, 2 if _has_other(composite.function) else 1))
-    for name, value in vars(Tensor).items():  # what floors above add, such as ``backward``
+    for name in [*vars(Tensor)]:  # what floors above add, such as ``backward``
+        getattr(Tensor, name, None)  # what stands for a method that is not there yet gives way to it
+        value = vars(Tensor)[name]
         if name not in members and (inspect.isfunction(value) or isinstance(value, property)):
             members[name] = _member(name, value)
     return members

@@ -403,6 +403,10 @@ def _like(function: str, make: Callable[..., Any], doc: str) -> Any:
         requires_grad: bool = False,
         memory_format: Any = None,
     ) -> Tensor:
+        if dtype is layout is device is memory_format is None and not requires_grad and type(input) is Tensor:
+            source = input._array
+            if type(source) is np.ndarray and source.ndim and source.dtype.metadata is None and not modes.transforming:
+                return fresh(make(source, source.dtype))  # the everyday case
         return like(function, input, make, dtype, layout, device, requires_grad, memory_format)
 
     factory.__name__ = factory.__qualname__ = function
