@@ -93,6 +93,13 @@ def _mesh(rank, count):
         assert mesh.get_local_rank(name) == (rank // 2 if name == "data" else rank % 2)
     with pytest.raises(RuntimeError, match="Found the DeviceMesh have 2 dimensions"):
         mesh.get_group()
+    model = DistributedDataParallel(gg.nn.Linear(1, 1, bias=False), device_mesh=mesh["data"])
+    model(gg.full((1, 1), float(rank))).sum().backward()
+    assert model.module.weight.grad.item() == rank % 2 + 1  # the mean of ranks 0 and 2, or 1 and 3
+    with pytest.raises(RuntimeError, match="Only 1D device mesh is supported, but got DeviceMesh"):
+        DistributedDataParallel(gg.nn.Linear(1, 1), device_mesh=mesh)
+    with pytest.raises(RuntimeError, match="Cannot specify both process_group and device_mesh arguments"):
+        DistributedDataParallel(gg.nn.Linear(1, 1), process_group=mesh.get_group("data"), device_mesh=mesh["data"])
 
 
 def test_a_mesh_has_a_group_for_each_row_and_column(together):

@@ -319,8 +319,10 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     return group.ranks.index(global_rank)
 
 
-def rank_inside(group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str) -> int:
-    """The rank in ``group`` of a root that is given by its global rank or by that in the group."""
+def rank_inside(
+    group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str, role: str = "root"
+) -> int:
+    """The rank in ``group`` of a process that is given by its global rank or by that in the group."""
     if given is not None and inside is not None:
         raise ValueError("Can't specify both group_rank and global_rank")
     given = default if given is None else given
@@ -328,7 +330,7 @@ def rank_inside(group: ProcessGroup, given: int | None, inside: int | None, defa
         raise ValueError("Must specify global_rank or group_rank")
     root = get_group_rank(group, given) if inside is None else inside  # type: ignore[arg-type]
     if not 0 <= root < group.size():
-        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {root}")
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid {role} rank: {root}")
     return root
 
 

@@ -18,7 +18,7 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str) -> int:
     """The rank in the group of the other side."""
-    peer = rank_inside(group, given, inside, None, word)
+    peer = rank_inside(group, given, inside, None, "recv" if word == "source" else "send", word)
     if peer == group.rank():
         raise ValueError(
             f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process."

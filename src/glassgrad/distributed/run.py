@@ -21,7 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..ground import launched
+from glassgrad.ground import launched  # by its own name: this is also run as torch.distributed.run
+
 from ..multiprocessing.spawn import _die_with_parent
 from .elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 

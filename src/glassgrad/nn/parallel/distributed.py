@@ -59,7 +59,7 @@ class DistributedDataParallel(Module):
 
     All start with rank 0's parameters and buffers; buffers follow rank 0 at every forward, unless
     ``forward_sync_buffers`` is False. Each process gives its own part of the batch.
-    process_group           the default one where not given
+    process_group           the default one where not given; ``device_mesh``: a line of ranks in its place
     bucket_cap_mb           how much is sent at once, 25 where not given
     find_unused_parameters  do not wait for gradients of parameters that no output depends on
     mixed_precision         the dtypes that parameters, sums of gradients and buffers have meanwhile
@@ -91,17 +91,12 @@ class DistributedDataParallel(Module):
     ) -> None:
         super().__init__()
         for name, value in (
-            ("device_mesh", device_mesh), ("delay_all_reduce_named_params", delay_all_reduce_named_params),
+            ("delay_all_reduce_named_params", delay_all_reduce_named_params),
             ("param_to_hook_all_reduce", param_to_hook_all_reduce),
         ):  # fmt: skip
             if value is not None:
                 raise RuntimeError(f"DistributedDataParallel of glassgrad takes no {name}: pass a process_group")
-        # the floor above, which only a program in several processes needs
-        self.process_group = (
-            importlib.import_module("glassgrad.distributed")._get_default_group()
-            if process_group is None
-            else process_group
-        )
+        self.process_group = _group(process_group, device_mesh)
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         wanted = [(name, each) for name, each in module.named_parameters() if name not in self.parameters_to_ignore]
         _check(wanted, device_ids, output_device)
@@ -324,6 +319,18 @@ class DistributedDataParallel(Module):
     @staticmethod
     def _set_params_and_buffers_to_ignore_for_model(module: Module, params_and_buffers_to_ignore: Any) -> None:
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
+
+def _group(given: Any, mesh: Any) -> Any:
+    """The group whose ranks average gradients: the one given, that of a line of ranks, or the default one."""
+    if given is not None and mesh is not None:
+        raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+    if mesh is None:
+        # the floor above, which only a program in several processes needs
+        return importlib.import_module("glassgrad.distributed")._get_default_group() if given is None else given
+    if mesh.ndim != 1:
+        raise RuntimeError(f"Only 1D device mesh is supported, but got {mesh}.")
+    return mesh.get_group(mesh_dim=0)
 
 
 def _check(parameters: list[tuple[str, Any]], device_ids: Any, output_device: Any) -> None:
