@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,12 @@ def _weights(start: Any, length: Any, bins: int, sampling_ratio: int, size: int)
     return slice(first, last), weights / kind(samples)
 
 
-_KERNELS = {"_cuda_version": lambda: -1, "nms": nms, "roi_align": roi_align, "_roi_align_backward": roi_align_backward}
+_KERNELS: dict[str, Callable[..., Any]] = {
+    "_cuda_version": lambda: -1,  # none
+    "nms": nms,
+    "roi_align": roi_align,
+    "_roi_align_backward": roi_align_backward,
+}
 
 
 def define() -> Library:
