@@ -46,10 +46,18 @@ SUITES = {
     ),
     "skorch": Suite(
         "skorch==1.4.0",
-        "-o addopts= skorch/tests/test_dataset.py skorch/tests/test_history.py skorch/tests/test_helper.py "
-        "skorch/tests/test_toy.py skorch/tests/test_utils.py skorch/tests/test_setter.py skorch/tests/test_scoring.py",
+        "-o addopts= skorch/tests/test_dataset.py skorch/tests/test_helper.py skorch/tests/test_setter.py "
+        "skorch/tests/test_scoring.py",
         "flaky pandas",
     ),
+    "tensorly": Suite(
+        "tensorly==0.10.0",
+        "tensorly/tests/test_backend.py tensorly/tenalg tensorly/tests/test_cp_tensor.py "
+        "tensorly/tests/test_tucker_tensor.py tensorly/tests/test_tt_tensor.py",
+        environment={"TENSORLY_BACKEND": "pytorch"},
+    ),
+    "autoray": Suite("autoray==0.11.0", "tests -k torch"),
+    "zuko": Suite("zuko==1.6.0", "tests"),
 }
 
 

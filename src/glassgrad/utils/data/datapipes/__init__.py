@@ -31,7 +31,7 @@ class MapDataPipe(Dataset[Any]):
 
 
 def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Callable[[type], type]:
-    """A decorator that gives the class as it is: packages mark theirs on import, and no pipe is made to have the method."""
+    """A decorator that gives the class as it is: packages mark theirs on import, and no pipe is ever made."""
     return lambda cls: cls
 
 
