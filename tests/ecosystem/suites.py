@@ -44,6 +44,11 @@ SUITES = {
         "tests/test_data_loader.py",
         "parameterized",
     ),
+    "timm": Suite(
+        "timm==1.0.31",
+        "tests/test_layers_drop.py tests/test_layers_pool.py tests/test_scheduler.py tests/test_prune.py "
+        "tests/test_input_conv.py tests/test_utils.py tests/test_multilabel.py tests/test_layers_pos_embed.py",
+    ),
     "skorch": Suite(
         "skorch==1.4.0",
         "-o addopts= skorch/tests/test_dataset.py skorch/tests/test_helper.py skorch/tests/test_setter.py "
