@@ -39,7 +39,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     return axis, first.shape
 
 
-def _joined_sizes(tensors: Any, dim: Any) -> tuple[int, ...]:
+def _sizes_of_cat(tensors: Any, dim: Any) -> tuple[int, ...]:
     """The sizes of ``cat``, which meta tensors ask for."""
     axis, shape = _common_axis(tensors, dim)
     if shape is None:
@@ -56,7 +56,7 @@ def _joined_sizes(tensors: Any, dim: Any) -> tuple[int, ...]:
     stores=True,
     forward="linear",
     disjoint=("tensors",),
-    sizes=_joined_sizes,
+    sizes=_sizes_of_cat,
 )
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
