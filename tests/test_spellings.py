@@ -150,3 +150,17 @@ def test_in_place_and_by_name():
         show("lerp", torch.lerp(x, x + 1, torch.tensor(0.25)))
 
     check(program)
+
+
+@pytest.mark.parametrize("name", ["norm", "vector_norm", "matrix_norm"])
+def test_norms_take_their_tensor_by_pytorchs_name(name):
+    def program(torch, show):
+        norm = getattr(torch.linalg, name)
+        x = torch.arange(6.0).reshape(2, 3)
+        show("by name", [norm(input=x), norm(x=x), norm(x, ord=1, dim=(0, 1))])
+        try:
+            show("by another", norm(A=x))
+        except TypeError:
+            show("by another", "refused")
+
+    check(program)

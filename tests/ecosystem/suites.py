@@ -44,12 +44,31 @@ SUITES = {
         "tests/test_data_loader.py",
         "parameterized",
     ),
+    "timm": Suite(
+        "timm==1.0.31",
+        "tests/test_layers_drop.py tests/test_layers_pool.py tests/test_scheduler.py tests/test_prune.py "
+        "tests/test_input_conv.py tests/test_utils.py tests/test_multilabel.py tests/test_layers_pos_embed.py",
+    ),
     "skorch": Suite(
         "skorch==1.4.0",
-        "-o addopts= skorch/tests/test_dataset.py skorch/tests/test_history.py skorch/tests/test_helper.py "
-        "skorch/tests/test_toy.py skorch/tests/test_utils.py skorch/tests/test_setter.py skorch/tests/test_scoring.py",
+        "-o addopts= skorch/tests/test_dataset.py skorch/tests/test_helper.py skorch/tests/test_setter.py "
+        "skorch/tests/test_scoring.py",
         "flaky pandas",
     ),
+    "tensorly": Suite(
+        "tensorly==0.10.0",
+        "tensorly/tests/test_backend.py tensorly/tenalg tensorly/tests/test_cp_tensor.py "
+        "tensorly/tests/test_tucker_tensor.py tensorly/tests/test_tt_tensor.py",
+        environment={"TENSORLY_BACKEND": "pytorch"},
+    ),
+    "autoray": Suite("autoray==0.11.0", "tests -k torch"),
+    "e3nn": Suite(
+        "e3nn==0.6.0",
+        "tests/o3/irreps_test.py tests/o3/rotation_test.py tests/nn/activation_test.py tests/nn/dropout_test.py "
+        "tests/nn/batchnorm_test.py",
+        "opt_einsum_fx sympy",
+    ),
+    "zuko": Suite("zuko==1.6.0", "tests"),
 }
 
 
@@ -85,9 +104,13 @@ def main(argv=None):
     """Print a row of the table for each package, and the tests that PyTorch alone passes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--install", action="store_true", help="install what the tests need into this Python first")
     parser.add_argument("--torch", help="a Python that has PyTorch and the packages")
     options = parser.parse_args(argv)
     for name in options.names or SUITES:
+        if options.install:
+            needs = [SUITES[name].source, "pytest", "pytest-timeout", *SUITES[name].needs.split()]
+            subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", *needs])
         with tempfile.TemporaryDirectory() as home:
             folder = unpacked(SUITES[name], home)
             ours = outcomes([sys.executable, "-m", "glassgrad", "run"], SUITES[name], folder)

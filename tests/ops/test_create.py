@@ -607,6 +607,12 @@ def test_a_tensor_of_a_tensor_warns():
         source.new_tensor(source)
 
 
+def test_meta_tensors_are_joined_where_their_sizes_add_up_to_another_s():
+    a, b = glassgrad.empty(64, 32, device="meta"), glassgrad.empty(128, 64, device="meta")
+    assert glassgrad.cat([a, a], -1).shape == (64, 64) and glassgrad.cat([b, b], 1).shape == (128, 128)
+    assert glassgrad.cat([a, glassgrad.empty(0, device="meta"), a]).shape == (128, 32)
+
+
 def test_meta_tensors_have_shapes_of_any_size():
     """No memory is needed for shapes only, whatever is computed with them."""
     x = glassgrad.ones(10**6, 10**6, device="meta", requires_grad=True)

@@ -147,8 +147,11 @@ def _weights(start: Any, length: Any, bins: int, sampling_ratio: int, size: int)
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {
-    "_cuda_version": lambda: -1, "nms": nms, "roi_align": roi_align, "_roi_align_backward": roi_align_backward,
-}  # fmt: skip
+    "_cuda_version": lambda: -1,  # none
+    "nms": nms,
+    "roi_align": roi_align,
+    "_roi_align_backward": roi_align_backward,
+}
 
 
 def define() -> Library:

@@ -39,6 +39,15 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     return axis, first.shape
 
 
+def _sizes_of_cat(tensors: Any, dim: Any) -> tuple[int, ...]:
+    """The sizes of ``cat``, which meta tensors ask for."""
+    axis, shape = _common_axis(tensors, dim)
+    if shape is None:
+        return tuple(tensors[0].shape)
+    total = sum(tensor.shape[axis] for tensor in tensors if tensor.shape != (0,))
+    return (*shape[:axis], total, *shape[axis + 1 :])
+
+
 @op(
     typed="promote",
     public=False,
@@ -47,6 +56,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     stores=True,
     forward="linear",
     disjoint=("tensors",),
+    sizes=_sizes_of_cat,
 )
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""

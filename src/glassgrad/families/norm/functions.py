@@ -34,41 +34,41 @@ from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_n
 
 @audible
 def vector_norm(
-    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+    input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
     """The norm of order ``ord`` of all elements, or of those along ``dim``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
     """
-    check_tensor(x, "linalg_vector_norm")
+    check_tensor(input, "linalg_vector_norm")
     if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
-    if x._array.dtype.kind in "bui":
+    if input._array.dtype.kind in "bui":
         raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.scalar_name}"
         )
     if isinstance(ord, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
-    axes = some_dims(dim, x._array.ndim, "linalg_vector_norm")
-    if not x._array.size and (ord < 0 or ord == inf):
+    axes = some_dims(dim, input._array.ndim, "linalg_vector_norm")
+    if not input._array.size and (ord < 0 or ord == inf):
         name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
         if axes is None:
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {name} norm on an empty tensor because the operation does not "
                 "have an identity"
             )
-        if any_empty(x, axes):
+        if any_empty(input, axes):
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {name} norm on the dimension {axes[0]} because this dimension "
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
-        if x.dtype.is_complex and not dtypes.demand(dtype, "linalg_vector_norm").is_complex:
+        if input.dtype.is_complex and not dtypes.demand(dtype, "linalg_vector_norm").is_complex:
             raise RuntimeError(
                 f"linalg.vector_norm: dtype should be complex for complex inputs, but got {dtype.scalar_name}"
             )
-        return call.call(linalg_vector_norm.row, (x,), (ord, axes, keepdim, numpy_dtype(dtype, "vector_norm")), out)
-    return linalg_vector_norm(x, ord, axes, keepdim, None, out=out)
+        return call.call(linalg_vector_norm.row, (input,), (ord, axes, keepdim, numpy_dtype(dtype, "vector_norm")), out)
+    return linalg_vector_norm(input, ord, axes, keepdim, None, out=out)
 
 
 def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
@@ -78,41 +78,42 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 @audible
 def matrix_norm(
-    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
+    input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
     """The norm of order ``ord`` of the matrices in two dimensions.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html
     """
-    check_tensor(A, "linalg_matrix_norm")
-    if A._array.ndim < 2:
+    check_tensor(input, "linalg_matrix_norm")
+    if input._array.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    if A._array.dtype.kind in "bui":
+    if input._array.dtype.kind in "bui":
         raise RuntimeError(
-            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.scalar_name}"
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {input.dtype.scalar_name}"
         )
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
-    rows, columns = (one_dim(d, A._array.ndim) for d in dims)
+    rows, columns = (one_dim(d, input._array.ndim) for d in dims)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
     if ord == "fro":
-        return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype, out=out)
+        return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype, out=out)
     if dtype is not None:
-        A = A.to(dtype)
+        input = input.to(dtype)
     if isinstance(ord, str) and ord != "nuc":
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if ord == "nuc" or abs(ord) == 2:
-        if A._array.dtype.itemsize == 2:
-            raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {A.dtype.scalar_name}")
-        return _spectral(A, ord, rows, columns, keepdim, out)
+        if input._array.dtype.itemsize == 2:
+            kind = input.dtype.scalar_name
+            raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
+        return _spectral(input, ord, rows, columns, keepdim, out)
     if abs(ord) not in (1, inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
     first, then = (rows, columns) if abs(ord) == 1 else (columns, rows)
     if not keepdim and then > first:
         then -= 1
-    sums = vector_norm(A, 1, first, keepdim)
+    sums = vector_norm(input, 1, first, keepdim)
     return (amax if ord > 0 else amin)(sums, then, keepdim, out=out)
 
 
@@ -131,30 +132,32 @@ def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: 
 
 @audible
 def linalg_norm(
-    A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
+    input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
 ) -> Any:
     """A vector or a matrix norm, as ``ord`` and ``dim`` say.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.norm.html
     """
-    check_tensor(A, "linalg_norm")
+    check_tensor(input, "linalg_norm")
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]"
         )
     if ord is None:
-        return vector_norm(A, 2, dims, keepdim, dtype=dtype, out=out)
+        return vector_norm(input, 2, dims, keepdim, dtype=dtype, out=out)
     if dims is None:
-        if A._array.ndim not in (1, 2):
+        if input._array.ndim not in (1, 2):
             raise RuntimeError(
-                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._array.ndim}D."
+                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
+                f"Got {input._array.ndim}D."
             )
-        if A._array.ndim == 2 or isinstance(ord, str):
-            return matrix_norm(A, ord, (0, 1) if A._array.ndim == 2 else (-2, -1), keepdim, dtype=dtype, out=out)
+        if input._array.ndim == 2 or isinstance(ord, str):
+            dims = (0, 1) if input._array.ndim == 2 else (-2, -1)
+            return matrix_norm(input, ord, dims, keepdim, dtype=dtype, out=out)
     elif len(dims) == 2 or isinstance(ord, str):
-        return matrix_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
-    return vector_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
+        return matrix_norm(input, ord, dims, keepdim, dtype=dtype, out=out)
+    return vector_norm(input, ord, dims, keepdim, dtype=dtype, out=out)
 
 
 @composite()
