@@ -1,4 +1,4 @@
-"""The engine: carries gradients from roots down the graph; knows records and arrays, and Tensors only by a carrier.
+"""The engine: carries gradients from the roots to the leaves and adds them up, be they arrays or Tensors.
 
 A record runs after all its consumers, and of those that are ready the youngest runs first, as in PyTorch.  ``general``
 counts consumers, keeps what arrives in a dictionary, and serves hooks, ``inputs=``, ``create_graph``, anomaly

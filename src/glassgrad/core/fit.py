@@ -15,7 +15,7 @@ def fit(grad: Any, sizes: tuple[int, ...]) -> Any:
     if shape == sizes:
         return grad
     lead = len(shape) - len(sizes)
-    sums = TABLE["sum_dim"].kernel  # the very kernel of ``fit_lifted``: both carriers give the same bits
+    sums = TABLE["sum_dim"].kernel  # the very kernel of ``fit_lifted``: arrays and Tensors give the same bits
     if lead and shape[lead:] == sizes:
         return sums(grad, tuple(range(lead)))
     axes = tuple([i for i, n in enumerate(shape) if i < lead or n != sizes[i - lead]])

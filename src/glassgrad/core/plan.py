@@ -1,6 +1,6 @@
 """What follows from a row's columns, worked out once: a Plan is data, and what a call of the row means.
 
-``call.py`` interprets a Plan; what is printed for speed is printed from the same Plan.
+``call.py`` interprets a Plan; what is printed for speed (code, by ``fast/``) is printed from the same Plan.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Plan:
     optional  positions of inputs that may be None
     usual     the settings at their defaults; None where one has no default
     edges     positions of the inputs that have a rule: each is an edge of the record
-    inputs    the inputs that are saved
+    inputs    those of the inputs that are saved
     results   the outputs that are saved: (slot, which output)
     extras    what ``record.settings`` holds: (whether sizes, of which input or which setting)
-    saves     the same by name: name -> ("tensor" | "result", slot) or ("setting", place)
+    saves     the same by name: name -> ("tensor" | "result" | "setting", slot)
     rules     the rules
     fits      whether gradients may have other sizes than their inputs, by broadcasting
     carry     which outputs carry gradients

@@ -38,7 +38,7 @@ class Kind:
     name     of the node, such as ``MulBackward0``
     run      ``run(record, grad, keep)``: the gradients of the inputs as arrays, one for each edge
     lifted   the same as Tensors, by recorded operations
-    saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "setting", place)
+    saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "setting", slot)
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
     part     ``part(record, grad, keep, lifted, wanted)``: the same of those edges alone that are ``wanted``, if it can
@@ -72,7 +72,7 @@ class Record:
     """One recorded operation.
 
     sequence  its age: the engine runs younger records first
-    run       the kind's, until the record is freed or somebody hooks it
+    run       the way back: the kind's, or ``history.gradients``, until the record is freed or somebody hooks it
     edges     where the gradients of its differentiable inputs go on to
     saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
               a bare array: of a result, or (version -1, in printed calls) of an input whose history is an edge; of a
@@ -80,7 +80,7 @@ class Record:
     fit       how gradients must be fitted to the inputs: None (they fit), a tuple of sizes, or a ``Fitting``
     settings  sizes and settings that its rules need
     counter   the version counter of its result, once somebody shares the memory
-    _gathered where a quick walk gathers the gradient; leaves have such a place too
+    _gathered where a quick walk gathers the gradient; leaves have such a field too
     _about    its hooks and other extras, once it has some; ``_home`` what ``views.py`` notes of a write through a view
     """
 

@@ -38,9 +38,8 @@ class Columns(TypedDict, total=False):
     operator: str | None  #: the Python operator it stands behind ("mul" for ``*``)
     inplace: bool  #: whether ``name_`` exists
     public: bool  #: False: for rules and composites only, neither a function nor a method of the public namespace
-    formerly: tuple[
-        str, ...
-    ]  #: settings that PyTorch once took as numbers in front of what they scale, and still takes
+    #: settings that PyTorch once took as numbers in front of what they scale, and still takes
+    formerly: tuple[str, ...]
     # -- its inputs
     typed: Literal["promote", "float"] | None  #: made of one dtype; with "float" integers become the default dtype
     strict: bool  #: Python numbers are refused, though the inputs agree on a dtype
