@@ -234,7 +234,7 @@ PROGRAMS = {
         _matrix(t)),
     "gradients of chances": lambda t: t.vmap(t.func.grad(
         lambda x: _chances(t).MultivariateNormal(x, t.eye(3).double()).log_prob(x[0] * x)))(_matrix(t)),
-    "chances refused": lambda t: t.vmap(lambda x: _chances(t).Geometric(x).log_prob(x))(_matrix(t) + 9),
+    "chances checked": lambda t: t.vmap(_chances(t).constraints.unit_interval.check)(_matrix(t) + 9),
     # rules
     "masked_select": lambda t: t.vmap(lambda x: x.masked_select(t.tensor([True, False, True])))(_matrix(t)),
     "combinations": lambda t: t.vmap(t.combinations)(_matrix(t)),
@@ -291,3 +291,9 @@ def test_orders_of_forward_mode_through_a_function():
     x, one = glassgrad.tensor(2.0), glassgrad.tensor(1.0)
     _, twice = cube(lambda y: cube(lambda z: function(z, z * z), (y,), (one,))[1], (x,), (one,))
     assert twice.item() == 12
+
+
+def test_chances_are_refused_if_those_of_one_example_are():
+    chances = glassgrad.tensor([[0.5], [1.5]])
+    with pytest.raises(ValueError, match="Expected parameter probs"):
+        glassgrad.vmap(lambda p: glassgrad.distributions.Geometric(p).mean)(chances)

@@ -128,11 +128,8 @@ def general(
                         heard(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
                 wanted = None if reached is None else _wanted(edge, about, reached)
-                if heard is None:
-                    hand_on(edge.edges, _step(edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted))
-                else:
-                    step = partial(_step, edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted)
-                    hand_on(edge.edges, heard(edge, step))
+                step = partial(_step, edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted)
+                hand_on(edge.edges, step() if heard is None else heard(edge, step))
     finally:
         del calls[depth:]
     return list(targets.values())

@@ -59,12 +59,8 @@ def make_record(
         record.saved = tuple(flat), tuple(map(saved.version_of, flat))
     else:
         for _, position, users in plan.inputs:
-            for user in users:
-                if edges[user] is not None:
-                    record.saved += _kept(row, flat[position], cast)
-                    break
-            else:
-                record.saved += None, 0
+            is_wanted = any([edges[user] is not None for user in users])
+            record.saved += _kept(row, flat[position], cast) if is_wanted else (None, 0)
     return record
 
 
@@ -74,14 +70,10 @@ def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple
         return ()
     if row.lenient:
         settings = [number_of(setting) for setting in settings]
-    if row.listed:
-        return tuple([[a.shape for a in arrays] if sizes else settings[at] for sizes, at in row.plan.extras])
-    return tuple(
-        [
-            settings[at] if not sizes else None if arrays[at] is None else arrays[at].shape
-            for sizes, at in row.plan.extras
-        ]
-    )
+    shapes = [None if array is None else array.shape for array in arrays]
+    return tuple([
+        settings[at] if not is_size else shapes if row.listed else shapes[at] for is_size, at in row.plan.extras
+    ])  # fmt: skip
 
 
 def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
