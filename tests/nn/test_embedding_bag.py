@@ -134,7 +134,7 @@ def test_shortening_rows():
     seed=st.integers(0, 100),
 )
 def test_bags_are_what_they_are_made_of(lengths, mode, padding, seed):
-    """Each bag by itself, in NumPy; empty ones are noughts."""
+    """Each bag by itself, in NumPy; empty ones are zeros."""
     rng = np.random.default_rng(seed)
     table = rng.standard_normal((4, 3))
     index = rng.integers(0, 4, sum(lengths))

@@ -93,7 +93,7 @@ def gradients(torch, show):
     x = torch.ones(5, 3)
     net(x).sum().backward()
     net.zero_grad(set_to_none=False)
-    show("noughts", [p.grad.abs().sum().item() for p in net.parameters()])
+    show("zeros", [p.grad.abs().sum().item() for p in net.parameters()])
     net.zero_grad()
     show("none", [p.grad is None for p in net.parameters()])
     net.requires_grad_(False)

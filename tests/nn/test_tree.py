@@ -224,7 +224,7 @@ def changes_of_gradients(torch, show):
     module = torch.nn.Linear(2, 1)
     module(torch.ones(1, 2)).sum().backward(create_graph=True)
     module.zero_grad(set_to_none=False)
-    show("noughts", [p.grad for p in module.parameters()])
+    show("zeros", [p.grad for p in module.parameters()])
     module.zero_grad()
     show("none", [p.grad for p in module.parameters()])
     show("frozen", [p.requires_grad for p in module.requires_grad_(False).parameters()])

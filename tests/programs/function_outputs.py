@@ -24,7 +24,7 @@ def several_inputs_and_outputs(torch, show):
 
 
 def unused_output_gradient_is_zeros(torch, show):
-    """An output nobody used has a gradient of noughts by default, None when asked."""
+    """An output nobody used has a gradient of zeros by default, None when asked."""
 
     def make(materialize):
         class Two(torch.autograd.Function):

@@ -269,7 +269,7 @@ def fill_with_tracked_value(torch, show):
 
 
 def zero_cuts_the_graph(torch, show):
-    """zero_ leaves a node that passes noughts."""
+    """zero_ leaves a node that passes zeros."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.zero_()

@@ -63,12 +63,12 @@ def groups(torch, show):
 
 
 def zero_grad(torch, show):
-    """To None by default, to noughts when asked."""
+    """To None by default, to zeros when asked."""
     w = torch.tensor([1.0], requires_grad=True)
     optimizer = torch.optim.SGD([w], lr=0.1)
     (w * 2).sum().backward()
     optimizer.zero_grad(set_to_none=False)
-    show("noughts", w.grad)
+    show("zeros", w.grad)
     optimizer.zero_grad()
     show("none", w.grad)
 

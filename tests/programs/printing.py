@@ -12,7 +12,7 @@ _TENSORS = {
     "scalar_complex": lambda torch: torch.tensor(1.5 - 2.0j),
     "vector": lambda torch: torch.tensor([1.0, 2.5, -3.0]),
     "vector_of_whole_numbers": lambda torch: torch.tensor([1.0, 2.0, 300.0]),
-    "vector_of_noughts": lambda torch: torch.zeros(3),
+    "vector_of_zeros": lambda torch: torch.zeros(3),
     "vector_of_ints": lambda torch: torch.tensor([1, -20, 300]),
     "vector_of_bools": lambda torch: torch.tensor([True, False]),
     "vector_mixed_sizes": lambda torch: torch.tensor([0.001, 1.0, 100.0]),

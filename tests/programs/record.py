@@ -115,7 +115,7 @@ class Show:
                 "grad_fn": None if tensor.grad_fn is None else tensor.grad_fn.name(),
             }
             if getattr(tensor, "_is_zerotensor", bool)():
-                tensor = self.torch.zeros(shape, dtype=tensor.dtype)  # torch's noughts without memory cannot be read
+                tensor = self.torch.zeros(shape, dtype=tensor.dtype)  # torch's zeros without memory cannot be read
             about["values"] = tensor.detach().tolist() if tensor.device.type == "cpu" else None
         return ["tensor", about]
 

@@ -15,7 +15,7 @@ _REDUCTIONS = {
     "prod": lambda torch, a, b: b.prod(),
     "prod_dim": lambda torch, a, b: b.prod(1),
     "prod_with_nought": lambda torch, a, b: (b - 2.0).prod(),
-    "prod_with_two_noughts": lambda torch, a, b: (a * torch.tensor([0.0, 0.0, 1.0], dtype=a.dtype)).prod(1),
+    "prod_with_two_zeros": lambda torch, a, b: (a * torch.tensor([0.0, 0.0, 1.0], dtype=a.dtype)).prod(1),
     "var": lambda torch, a, b: b.var(),
     "var_dim": lambda torch, a, b: b.var(1),
     "var_biased": lambda torch, a, b: b.var(1, unbiased=False),

@@ -74,7 +74,7 @@ class _Follow(Text):
         """The test that a Python value is not the one that was met; None for values that are not simple."""
         kind = type(value)
         if kind is float and isfinite(value) or kind is int or kind is str:
-            sign = "" if value or kind is not float else f" or repr({name}) != '{value!r}'"  # which tells noughts apart
+            sign = "" if value or kind is not float else f" or repr({name}) != '{value!r}'"  # which tells zeros apart
             return f"type({name}) is not {kind.__name__} or {name} != {value!r}{sign}"
         if kind is dtypes.dtype or kind is Size or kind is tuple and all(type(piece) is int for piece in value):
             known = self.name(value, "known")

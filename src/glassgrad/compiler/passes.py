@@ -186,7 +186,7 @@ class Passes(Calls):
         self._cleared([p for p in params if p.requires_grad or self.find(p) is not None])
 
     def _zeroed(self, params: Sequence[Tensor], proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        """Note that the gradients of some tensors were filled with noughts."""
+        """Note that the gradients of some tensors were filled with zeros."""
         if any(p._grad is not None and (p._grad._edge is not None or not p._grad._array.shape) for p in params):
             raise NotCapturable("zero_grad(set_to_none=False) of a gradient of no dimension, or with a graph")
         held = [self._itself(p) for p in params]
@@ -212,7 +212,7 @@ class Passes(Calls):
 
 
 def zero_gradients(*variables: Tensor) -> None:
-    """Fill the gradients that tensors have with noughts."""
+    """Fill the gradients that tensors have with zeros."""
     for variable in variables:
         grad: Any = variable._grad
         if grad is not None:

@@ -134,7 +134,7 @@ def note_atom(value: Any, key: list[Any]) -> None:
     kind = type(value)
     key.append(kind)
     if kind is float:
-        key.append(value if value == value and value else repr(value))  # which tells noughts apart
+        key.append(value if value == value and value else repr(value))  # which tells zeros apart
     elif kind in ATOMS:
         key.append(value)
     elif kind is complex:

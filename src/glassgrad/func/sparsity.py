@@ -1,4 +1,4 @@
-"""Jacobians and Hessians that are mostly noughts: as many products as colours, not as many as rows or columns.
+"""Jacobians and Hessians that are mostly zeros: as many products as colours, not as many as rows or columns.
 
 Rows that share no column can be computed by one product, their sum: entries are told apart by where they stand.  So the
 rows are coloured, rows in conflict differently (or the columns, where that takes fewer colours).  Of a Hessian, which

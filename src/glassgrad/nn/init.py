@@ -250,7 +250,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None
 
 @no_grad()
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Any:
-    """Normal numbers, but a share ``sparsity`` of noughts in each column. Source: Martens (2010)."""
+    """Normal numbers, but a share ``sparsity`` of zeros in each column. Source: Martens (2010)."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     if _is_meta(tensor):

@@ -106,7 +106,7 @@ class Optimizer:
 
     @audible
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Take the gradients of all parameters away, or fill them with noughts."""
+        """Take the gradients of all parameters away, or fill them with zeros."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 grad = parameter._grad

@@ -70,7 +70,7 @@ class Writer:
         self.fingerprint = _combined(self.fingerprint, checksum) if size else self.fingerprint
 
     def reserve(self, name: str, size: int) -> None:
-        """Add a record of ``size`` noughts, to be filled in by somebody else."""
+        """Add a record of ``size`` zeros, to be filled in by somebody else."""
         self.write(name, np.zeros(size, np.uint8))
 
     @staticmethod

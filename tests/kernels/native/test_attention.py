@@ -65,7 +65,7 @@ def test_masks(causal, kind):
     _compared(*_tensors("f4", n, heads, heads, rows, columns, 16), mask=mask, causal=causal, bound=3e-5)
 
 
-def test_a_query_that_sees_nothing_gives_noughts():
+def test_a_query_that_sees_nothing_gives_zeros():
     given = _tensors("f4", 1, 1, 1, 8, 8, 16)
     mask = np.zeros((8, 8), "f4")
     mask[3] = -np.inf

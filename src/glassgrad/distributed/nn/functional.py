@@ -90,7 +90,7 @@ def all_gather(tensor: Any, group: Any = None) -> tuple[Any, ...]:
 
 
 def gather(tensor: Any, dst: int = 0, group: Any = None) -> tuple[Any, ...]:
-    """On rank ``dst`` the tensors of all ranks, elsewhere noughts."""
+    """On rank ``dst`` the tensors of all ranks, elsewhere zeros."""
 
     def there(own: Any) -> Any:
         out = [zeros_like(own) for _ in range(get_world_size(group))]

@@ -2,7 +2,7 @@
 of a block stay there too.
 
 Keys that come later than all queries of a block are left out where they must not be seen.  Numbers beyond the last key
-or the last column of a head fill vectors up: their weights are noughts.
+or the last column of a head fill vectors up: their weights are zeros.
 Source: Dao (2023), FlashAttention-2, arXiv:2307.08691, for making the weights anew on the way back.
 """
 
@@ -64,7 +64,7 @@ def _weight32(x: Any) -> Any:
 
 @_part
 def _copied(source: Any, row: int, target: Any, wide: int, rows: int, width: int, times: Any) -> None:
-    """Rows side by side, multiplied, filled up with noughts to ``wide`` numbers."""
+    """Rows side by side, multiplied, filled up with zeros to ``wide`` numbers."""
     nought = times - times
     for r in range(rows):
         here, there = further(source, r * row), further(target, r * wide)

@@ -70,7 +70,7 @@ class _NormBase(Dimensional):
             self.num_batches_tracked.zero_()  # type: ignore[union-attr]
 
     def reset_parameters(self) -> None:
-        """Set the weight to ones and the bias to noughts; forget the running statistics."""
+        """Set the weight to ones and the bias to zeros; forget the running statistics."""
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)

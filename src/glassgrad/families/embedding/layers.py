@@ -29,7 +29,7 @@ class _Table(Module):
             self.weight = Parameter(given, requires_grad=learns)
 
     def reset_parameters(self) -> None:
-        """Draw all rows anew; the one for padding becomes noughts."""
+        """Draw all rows anew; the one for padding becomes zeros."""
         init.normal_(self.weight)
         self._fill_padding_idx_with_zero()
 

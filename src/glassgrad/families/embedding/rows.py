@@ -269,7 +269,7 @@ def bag_shares(like: Any, indices: Any, offsets: Any, /, mode: int, padding_idx:
 
 @op(apart=("places", "sizes"), public=False)
 def bag_peaks(table: Any, places: Any, sizes: Any, /) -> Any:
-    """The elements of ``table`` in the rows ``places``, column by column; noughts for bags of no size."""
+    """The elements of ``table`` in the rows ``places``, column by column; zeros for bags of no size."""
     out = table[places, np.arange(table.shape[1])]
     out[sizes == 0] = 0
     return out

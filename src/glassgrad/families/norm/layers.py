@@ -16,7 +16,7 @@ from ..join.functions import stack
 
 
 class _Affine(Module):
-    """What they share: a weight of ones and a bias of noughts at first, or neither."""
+    """What they share: a weight of ones and a bias of zeros at first, or neither."""
 
     weight: Parameter | None
     bias: Parameter | None
@@ -28,7 +28,7 @@ class _Affine(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the weight to ones and the bias to noughts."""
+        """Set the weight to ones and the bias to zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self._parameters.get("bias") is not None:

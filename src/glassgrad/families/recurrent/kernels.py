@@ -456,7 +456,7 @@ class _Flow:
         self.count = x.shape[0] if x.ndim == 2 else x.shape[0] * x.shape[1]
 
     def states(self, grad: Array | None, size: int) -> Array:
-        """The gradient of the last state, as columns; noughts where none came."""
+        """The gradient of the last state, as columns; zeros where none came."""
         return np.zeros((size, self.batch), self.dtype) if grad is None else np.array(grad.T, order="C")
 
     def towards(self, run: Run, reverse: bool) -> Array | None:

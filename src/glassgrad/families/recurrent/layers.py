@@ -201,7 +201,7 @@ class RNNBase(Module):
         """The output at all steps, and the last state.
 
         ``input`` is (steps, batch, input_size), (batch, steps, input_size) with ``batch_first``, (steps, input_size)
-        for one sample, or a ``PackedSequence``.  ``hx`` is the first state, noughts if absent.
+        for one sample, or a ``PackedSequence``.  ``hx`` is the first state, zeros if absent.
         """
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
@@ -401,7 +401,7 @@ class _OneState(RNNCellBase):
         raise NotImplementedError
 
     def forward(self, input: Any, hx: Any = None) -> Tensor:
-        """The next state (batch, hidden_size) from an input (batch, input_size) and the state, noughts if absent."""
+        """The next state (batch, hidden_size) from an input (batch, input_size) and the state, zeros if absent."""
         self._check(input, {} if hx is None else {"hidden": hx})
         is_batched = input.dim() == 2
         if not is_batched:
@@ -473,7 +473,7 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=4, device=device, dtype=dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Tensor, Tensor]:
-        """The next hidden and cell state from an input (batch, input_size) and both states, noughts if absent."""
+        """The next hidden and cell state from an input (batch, input_size) and both states, zeros if absent."""
         self._check(input, {} if hx is None else {f"hx[{index}]": state for index, state in enumerate(hx)})
         is_batched = input.dim() == 2
         if not is_batched:

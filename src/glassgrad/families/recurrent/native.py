@@ -42,7 +42,7 @@ def _arriving(grad: Array | None, kind: Any, hidden: int) -> Array:
 
 
 def _last(grad: Array | None, like: Array) -> Array:
-    """A copy of the gradient of the last state: noughts where none came."""
+    """A copy of the gradient of the last state: zeros where none came."""
     return np.zeros(like.shape, like.dtype) if grad is None else np.array(grad, order="C")
 
 

@@ -442,7 +442,7 @@ pack_padded.derivative(
 
 @op(apart=("batch_sizes",), public=False)
 def pack_padded_backward(grad_output: Any, batch_sizes: Any, /, sizes: Any, batch_first: bool) -> Any:
-    """The packed gradient in its place within noughts of ``sizes``."""
+    """The packed gradient in its place within zeros of ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)
     by_step = np.swapaxes(out, 0, 1) if batch_first else out
     by_step[_there(batch_sizes, *by_step.shape[:2])] = grad_output

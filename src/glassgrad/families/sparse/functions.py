@@ -279,7 +279,7 @@ def dense_dim(self: Any) -> int:
 
 @method("to_dense")
 def _to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
-    """The tensor with all its noughts."""
+    """The tensor with all its zeros."""
     if dtype is not None:
         raise RuntimeError("dtype argument is not supported by sparse_to_dense")
     return rows.densified(self) if masked_grad is False else rows.to_dense(self)

@@ -205,7 +205,7 @@ def coalesced(array: Coo) -> Coo:
 
 
 def dense_of(array: Any) -> Any:
-    """The array with all its noughts, in memory of its own."""
+    """The array with all its zeros, in memory of its own."""
     if isinstance(array, Csr):
         array = array.coo()
     if not isinstance(array, Coo):

@@ -400,7 +400,7 @@ def strip(vectors: int, packed: bool) -> Any:
 
 
 def packed(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A matrix as vectors, step by step: (vectors, steps, lanes), noughts in lanes that are too many.
+    """A matrix as vectors, step by step: (vectors, steps, lanes), zeros in lanes that are too many.
 
     No vector lies in two lines of the cache, which each of its loads would pay for.
     """

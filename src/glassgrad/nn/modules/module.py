@@ -122,7 +122,7 @@ class Module(Calls, Conversion, State, Tree):
 
     @audible
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Take the gradients of all parameters away, or fill them with noughts."""
+        """Take the gradients of all parameters away, or fill them with zeros."""
         if getattr(self, "_is_replica", False):
             warnings.warn(
                 "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are "
