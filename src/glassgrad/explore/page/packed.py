@@ -34,12 +34,11 @@ def _column(values: Sequence[Any]) -> Any:
     return values[0] if values and values.count(values[0]) == len(values) else values
 
 
-def _details(details: Mapping[str, Mapping[str, Any]], count: int) -> dict[str, Any]:
+def _details(details: Mapping[int, Mapping[str, Any]], count: int) -> dict[str, Any]:
     """Columns of numbers of what is told of the boxes, and the list of all that these numbers stand for."""
     numbers: dict[Any, int] = {None: 0}
     columns = {key: [0] * count for key in DETAILS}
-    for box, detail in details.items():
-        i = int(box)
+    for i, detail in details.items():
         for key, told in detail.items():
             columns[key][i] = numbers.setdefault(told, len(numbers))
     return {"told": list(numbers), **_columns(columns)}
