@@ -56,10 +56,18 @@ def test_what_counts_are_the_elements_of_all_arrays(monkeypatch):
     np = pytest.importorskip("numpy")
     monkeypatch.setattr(ahead, "begin", lambda name: None)
     monkeypatch.setattr(earned, "_asked", {})
-    monkeypatch.setitem(earned.WORTH, "optimizer", 100)
-    assert not earned.by("optimizer", ([(np.ones(10), np.ones(20))], 3), {})
-    assert not earned.by("optimizer", (None, "text"), {"weight": np.ones(40)})
-    assert earned.by("optimizer", (np.ones((3, 10)),), {})
+    monkeypatch.setitem(earned.WORTH, "optimizer", 30_000)
+    assert not earned.by("optimizer", ([(np.ones(5_000), np.ones(5_000))], 3), {})
+    assert not earned.by("optimizer", (None, "text"), {"weight": np.ones(10_000)})
+    assert earned.by("optimizer", (np.ones((10, 1_000)),), {})
+
+
+def test_a_call_of_few_elements_counts_as_one_of_more(monkeypatch):
+    np = pytest.importorskip("numpy")
+    monkeypatch.setattr(ahead, "begin", lambda name: None)
+    monkeypatch.setattr(earned, "_asked", {})
+    monkeypatch.setitem(earned.WORTH, "norm", 3 * 4096)
+    assert [earned.by("norm", (np.ones(200),), {}) for _ in range(3)] == [False, False, True]
 
 
 def test_another_process_compiles_ahead(tmp_path, monkeypatch):

@@ -55,6 +55,14 @@ def test_the_compiled_kernel_is_asked_first_from_a_size_on():
     assert row.kernel.__doc__ == doubled.__doc__
 
 
+def test_a_row_of_many_calls_asks_where_there_are_few_elements():
+    row = Row(doubled, native=lambda self, times=2: -self, few=True)
+    with compiled.serving(compiled.LEAST):
+        assert [row.kernel(np.ones(size))[0] for size in (compiled.FEW - 1, compiled.FEW)] == [2, -1]
+    with compiled.serving(compiled.NEVER):
+        assert row.kernel(np.ones(compiled.FEW))[0] == 2
+
+
 def test_a_quick_form_is_asked_after_the_compiled_kernel():
     row = Row(
         doubled, native=lambda self, times=2: -self, quick=lambda self, times=2: self * 20 if times == 2 else None

@@ -85,6 +85,7 @@ class Columns(TypedDict, total=False):
     # -- its faster forms
     #: the compiled kernel, of the same arguments, asked first where the first input is large; None: not by me
     native: Callable[..., Any] | None
+    few: bool  #: it is asked where there are few elements too: it is one call where the kernel makes many
     #: a form for a few everyday numbers, of the same arguments, asked next; None: not by me
     quick: Callable[..., Any] | None
     #: what to call where the everyday call does not serve: the composition that this row is a faster form of
@@ -145,7 +146,7 @@ class Row:
         if IS_NARROW and ("indices" in outputs or columns.get("indices")):
             kernel = wide(kernel, outputs)
         self.plain, self.name, self.aliases = kernel, kernel.__name__, aliases
-        self.native, self.quick = columns.get("native"), columns.get("quick")
+        self.native, self.few, self.quick = columns.get("native"), columns.get("few", False), columns.get("quick")
         self.serves, self.halves = columns.get("serves"), columns.get("halves")
         if self.halves not in (None, "single", "plain"):
             raise ValueError(f"row {self.name}: unknown treatment of halves {self.halves!r}")

@@ -154,7 +154,8 @@ def _caller(row: Row) -> list[str]:
             otherwise = ["    " + line for line in (*attempt, *_laid_out(row))]
             attempt = [f"r = {kernel.replace('_kernel(', '_quick(')}", "if r is None:", *otherwise]
         if row.native is not None:
-            native = f"r = None if a0.size < compiled.least else {kernel.replace('_kernel(', '_native(')}"
+            least = "few" if row.few else "least"
+            native = f"r = None if a0.size < compiled.{least} else {kernel.replace('_kernel(', '_native(')}"
             attempt = [native, "if r is None:", *("    " + line for line in attempt)]
     if row.quick is None:
         attempt += _laid_out(row)

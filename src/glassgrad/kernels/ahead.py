@@ -31,7 +31,9 @@ def begin(name: str) -> None:
     try:
         os.makedirs(_folder(), exist_ok=True)
         if os.access(_folder(), os.W_OK) and not is_kept(name):
-            _compiling[name] = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+            _compiling[name] = process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
+            if hasattr(os, "setpriority"):  # what computes goes first, and waits for nothing until the count
+                os.setpriority(os.PRIO_PROCESS, process.pid, 10)
     except OSError:  # no process may be started, no folder made: it is compiled where it is wanted
         pass
 

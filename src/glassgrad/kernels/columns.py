@@ -27,8 +27,8 @@ def not_implemented(name: str, array: Any) -> NotImplementedError:
 def kernel_of(row: Any) -> Callable[..., Any]:
     """The kernel of a row with all that its columns say."""
     if row.serves is None and row.halves is None and row.quick is None:
-        return row.plain if row.native is None else _natively(row.native, row.plain)  # type: ignore[no-any-return]
-    plain, native, quick, halves = row.plain, row.native, row.quick, row.halves
+        return row.plain if row.native is None else _natively(row.native, row.few, row.plain)  # type: ignore[no-any-return]
+    plain, native, few, quick, halves = row.plain, row.native, row.few, row.quick, row.halves
     served, refusal = row.serves or ("", "")
 
     @wraps(plain)
@@ -42,7 +42,7 @@ def kernel_of(row: Any) -> Callable[..., Any]:
             if halves is not None and char in HALVES:
                 computed = kernel if halves == "single" else plain
                 return computed(*map(_as_single, arguments), **settings).astype(dtype)
-        if native is not None and first.size >= compiled.least:
+        if native is not None and first.size >= (compiled.few if few else compiled.least):
             result = native(*arguments, **settings)
             if result is not None:
                 return result
@@ -55,13 +55,15 @@ def kernel_of(row: Any) -> Callable[..., Any]:
     return kernel
 
 
-def _natively(native: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that gives large arrays to ``native``, and all that it does not serve to ``plain``."""
+def _natively(native: Callable[..., Any], few: bool, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that gives arrays of enough elements to ``native``, and all that it does not serve to ``plain``."""
 
     @wraps(plain)
     def kernel(*arguments: Any, **settings: Any) -> Any:
-        if arguments[0].size >= compiled.least and (result := native(*arguments, **settings)) is not None:
-            return result
+        if arguments[0].size >= (compiled.few if few else compiled.least):
+            result = native(*arguments, **settings)
+            if result is not None:
+                return result
         return plain(*arguments, **settings) if settings else plain(*arguments)  # nothing is cheaper to hand on than {}
 
     return kernel

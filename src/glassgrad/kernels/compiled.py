@@ -31,6 +31,7 @@ from ..ground.importing import load
 from . import earned
 
 LEAST = 4096  # elements: below, the call of NumPy's functions costs no more than that of a compiled one
+FEW = 128  # the same, of what takes NumPy many calls
 NEVER = sys.maxsize
 
 
@@ -43,8 +44,14 @@ def _first_choice() -> int:
     return 0 if wish == "all" else LEAST
 
 
+def _few(least: int) -> int:
+    return least if least == NEVER else min(least, FEW)
+
+
 #: Elements from which on an array is given to compiled kernels.
 least = _first_choice()
+#: The same where NumPy takes many calls for what is one compiled call: rows with the column ``few``, and others.
+few = _few(least)
 #: Whether a file of kernels is loaded only when it has earned it.
 patient = os.environ.get("GLASSGRAD_NUMBA", "") not in ("now", "all")
 #: The same for functions of one number, which NumPy too computes by vectors: these gain a third, and take a call.
@@ -54,13 +61,13 @@ CURVED = 8 * LEAST if least else 0
 @contextmanager
 def serving(elements: int) -> Iterator[None]:
     """A block in which compiled kernels serve arrays from so many elements on, at once; ``NEVER`` for none."""
-    global least, patient
-    before = least, patient
-    least, patient = elements, False
+    global least, few, patient
+    before = least, few, patient
+    least, few, patient = elements, _few(elements), False
     try:
         yield
     finally:
-        least, patient = before
+        least, few, patient = before
 
 
 class _Absent:
@@ -106,7 +113,7 @@ def __getattr__(name: str) -> Any:
 
 def _loaded(name: str) -> Any:
     """The file of kernels of that name."""
-    global least
+    global least, few
     thread = get_ident()
     if thread in _loading:  # a signal handler computes while this thread imports Numba: NumPy serves it
         return _Absent()
@@ -118,7 +125,7 @@ def _loaded(name: str) -> Any:
         if isinstance(problem, ImportError) and (problem.name or "").startswith("glassgrad"):
             raise AttributeError(f"there are no compiled kernels named {name!r}") from problem
         # Numba is there, but refuses, as it does a NumPy that is too new for it: all goes on without.
-        module, least = _Absent(), NEVER
+        module, least, few = _Absent(), NEVER, NEVER
         if not isinstance(problem, ImportError):
             warnings.warn(f"Numba cannot be used, NumPy serves in its place: {problem!r}", RuntimeWarning, stacklevel=2)
     finally:

@@ -304,6 +304,7 @@ _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 @op(
     public=False,
+    few=True,
     native=lambda self, approximate="none": compiled.activation.gelu(self, approximate),
     serves=(FLOATS, "GeluKernelImpl"),
     halves="single",
@@ -322,6 +323,7 @@ gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, a
 
 @op(
     public=False,
+    few=True,
     native=lambda grad_output, self, approximate="none": compiled.activation.gelu_backward(
         grad_output, self, approximate
     ),
@@ -384,6 +386,7 @@ silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 
 @op(
     public=False,
+    few=True,
     native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self),
     halves="single",
     batched="point",
@@ -403,6 +406,7 @@ def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
 
 @op(
     public=False,
+    few=True,
     native=lambda self: compiled.activation.mish(self),
     serves=(FLOATS, "mish_cpu"),
     halves="single",
@@ -418,6 +422,7 @@ mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 
 @op(
     public=False,
+    few=True,
     native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self),
     halves="single",
     batched="point",
@@ -461,6 +466,7 @@ softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(g
 
 @op(
     public=False,
+    few=True,
     native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings),
     halves="single",
     batched="point",
@@ -531,6 +537,7 @@ hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
 @op(
     inplace=True,
     public=False,
+    few=True,
     native=lambda self: compiled.activation.hardswish(self),
     serves=(FLOATS, "hardswish_cpu"),
     halves="single",
@@ -558,6 +565,7 @@ hardsigmoid_backward.derivative(
 
 @op(
     public=False,
+    few=True,
     native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self),
     halves="single",
     batched="point",

@@ -25,7 +25,7 @@ def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
     if kind in "biu":
         _nonzero(self, other)
         return np.floor_divide(self, other)
-    if self.size >= compiled.least or other.size >= compiled.least:
+    if self.size >= compiled.few or other.size >= compiled.few:
         if (quotient := compiled.arithmetic.divided(self, other, compiled.arithmetic.FLOOR)) is not None:
             return quotient
     with np.errstate(all="ignore"):
@@ -102,7 +102,7 @@ def remainder(self: Any, other: Any, /) -> Any:
     if self.dtype.kind in "iu":
         _nonzero(self, other)
         return np.remainder(self, other)
-    if self.size >= compiled.least or other.size >= compiled.least:
+    if self.size >= compiled.few or other.size >= compiled.few:
         if (left := compiled.arithmetic.divided(self, other, compiled.arithmetic.REMAINDER)) is not None:
             return left
     left = np.fmod(self, other)
@@ -140,7 +140,7 @@ def fmod(self: Any, other: Any, /) -> Any:
         raise not_implemented("fmod_cpu", self)
     if self.dtype.kind in "iu":
         _nonzero(self, other)
-    elif self.size >= compiled.least or other.size >= compiled.least:
+    elif self.size >= compiled.few or other.size >= compiled.few:
         if (left := compiled.arithmetic.divided(self, other, compiled.arithmetic.FMOD)) is not None:
             return left
     return np.fmod(self, other)

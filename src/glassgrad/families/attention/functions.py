@@ -79,16 +79,14 @@ def scaled_dot_product_attention(
 
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causal: Any, scale: Any) -> None:
     """Raise PyTorch's error for arguments of a wrong type, dtype or number of dimensions."""
-    tensors = (("query", query), ("key", key), ("value", value), ("attn_mask", mask))
-    for position, (name, argument) in enumerate(tensors, 1):
-        if not isinstance(argument, Tensor) and (position < 4 or argument is not None):
-            raise TypeError(
-                f"{_NAME}(): argument '{name}' (position {position}) must be Tensor, not {called(argument)}"
-            )
-    for name, argument in (("dropout_p", dropout_p), ("scale", scale)):
-        if type(argument) is not float and not (name == "scale" and argument is None):
-            if isinstance(argument, (bool, str)) or not hasattr(argument, "__float__"):
-                raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(argument)}")
+    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
+        _refuse_types((query, key, value))
+    if mask is not None and not isinstance(mask, Tensor):
+        _refuse_types((query, key, value, mask))
+    if type(dropout_p) is not float:
+        _check_number("dropout_p", dropout_p)
+    if scale is not None and type(scale) is not float:
+        _check_number("scale", scale)
     if not isinstance(is_causal, (bool, np.bool_)):
         raise TypeError(f"{_NAME}(): argument 'is_causal' must be bool, not {called(is_causal)}")
     q, k, v = query._array, key._array, value._array
@@ -107,6 +105,20 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causa
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
             f"{_short(mask._array)} and  query.dtype: {c_name(q)} instead."
         )
+
+
+def _refuse_types(arguments: tuple[Any, ...]) -> None:
+    """Raise PyTorch's error for the first of them that is no tensor."""
+    position = next(index for index, argument in enumerate(arguments) if not isinstance(argument, Tensor))
+    name = ("query", "key", "value", "attn_mask")[position]
+    raise TypeError(
+        f"{_NAME}(): argument '{name}' (position {position + 1}) must be Tensor, not {called(arguments[position])}"
+    )
+
+
+def _check_number(name: str, argument: Any) -> None:
+    if isinstance(argument, (bool, str)) or not hasattr(argument, "__float__"):
+        raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(argument)}")
 
 
 def _short(array: Any) -> str:

@@ -193,7 +193,7 @@ def flash_attention(
     columns = key.shape[2]
     times = kind.type(factor(scale, width))
     bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
-    if n * heads * rows * columns >= compiled.least:
+    if max(n * heads * rows * columns, query.size) >= compiled.few:
         result = compiled.attention.forward(query, key, value, bias, is_causal, times)
         if result is not None:
             return result
@@ -255,7 +255,7 @@ def flash_attention_backward(
     columns = key.shape[2]
     times = kind.type(factor(scale, width))
     bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
-    if n * heads * rows * columns >= compiled.least:
+    if max(n * heads * rows * columns, query.size) >= compiled.few:
         result = compiled.attention.backward(grad_output, query, key, value, output, logsumexp, bias, is_causal, times)
         if result is not None:
             return result

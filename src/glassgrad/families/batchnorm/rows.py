@@ -95,6 +95,7 @@ def _near(means: Any, deviations: Any) -> bool:
     public=False,
     hidden=("input_sizes",),
     serves=(FLOATS, "batch_norm"),
+    few=True,
     native=lambda input, weight=None, bias=None, running_mean=None, running_var=None, training=False, eps=1e-5: (
         compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
     ),
@@ -176,6 +177,7 @@ def _backward_of_many(
     outputs=("result0", "result1", "result2"),
     public=False,
     hidden=("input_sizes",),
+    few=True,
     native=_backward_of_many,
 )
 def native_batch_norm_backward(

@@ -31,9 +31,8 @@ _BROAD = 9  # vectors of columns that a block of the result has at most
 _TALL = 192  # rows that it has at most
 _LOW = 32  # and to which it is cut for more blocks
 _EACH = 2  # blocks for each thread at least
-#: Multiplications from which on, and up to which, eager products come here.
-FEWEST, MOST = 1 << 22, 1 << 28
-_LEAST_ROWS, _LEAST_COLUMNS = 96, 64  # with fewer, packing weighs too much
+FEWEST = 1 << 20  # multiplications from which on eager products come here
+_LEAST_ROWS, _LEAST_COLUMNS = 16, 64  # with fewer, packing weighs too much
 _LINE = 64  # bytes to a multiple of which packed vectors are aligned
 
 _system: Any = types.ExternalFunction
@@ -251,7 +250,7 @@ def served(a: Any, b: Any, bias: Any = None) -> Any:
     if HEIGHT != 8 or kind.char not in "fd" or b.dtype is not kind or a.ndim != 2 or b.ndim != 2:
         return None  # vectors of less than 512 bits, for which BLAS is faster, and what are no matrices
     (rows, depth), (steps, columns) = a.shape, b.shape
-    if depth != steps or not FEWEST <= rows * depth * columns <= MOST:
+    if depth != steps or rows * depth * columns < FEWEST:
         return None
     if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % (_LINE // kind.itemsize):
         return None

@@ -205,6 +205,7 @@ def _layer_norm_of_many(
     differentiable=("result0",),
     public=False,
     serves=(FLOATS, "LayerNormKernelImpl"),
+    few=True,
     native=_layer_norm_of_many,
 )
 def native_layer_norm(
@@ -272,6 +273,7 @@ def _layer_norm_backward_of_many(
     outputs=("result0", "result1", "result2"),
     public=False,
     hidden=("input_sizes",),
+    few=True,
     native=_layer_norm_backward_of_many,
 )
 def native_layer_norm_backward(
@@ -310,6 +312,7 @@ _NONE = np.empty(0, F32)
     differentiable=("result0",),
     public=False,
     serves=(FLOATS, "GroupNormKernelImpl"),
+    few=True,
     native=lambda input, weight=None, bias=None, N=0, C=0, HxW=0, group=1, eps=1e-5: compiled.norm.group_forward(
         input, weight, bias, N, C, group, eps
     ),
@@ -356,6 +359,7 @@ def _group_norm_backward_of_many(
     outputs=("result0", "result1", "result2"),
     public=False,
     hidden=("input_sizes",),
+    few=True,
     native=_group_norm_backward_of_many,
 )
 def native_group_norm_backward(

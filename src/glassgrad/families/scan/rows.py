@@ -93,6 +93,7 @@ shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not revers
 
 @op(
     public=False,
+    few=True,
     native=lambda self, factor, dim, reverse: compiled.scan.recur(self, factor, dim, reverse),
     batched="dims",
 )

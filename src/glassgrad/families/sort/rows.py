@@ -91,7 +91,7 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
         raise RuntimeError(" topk does not support complex dtypes on CPU")
     if not self.ndim:
         return np.array(self), np.zeros((), np.int64)
-    if self.size >= compiled.least and axis == self.ndim - 1 and self.size:
+    if self.size >= compiled.few and axis == self.ndim - 1 and self.size:
         if (extremes := compiled.sort.best(self, k, bool(largest))) is not None:
             return extremes  # type: ignore[no-any-return]
     count = self.shape[axis]

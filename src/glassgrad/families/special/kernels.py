@@ -186,14 +186,14 @@ def erf(x: Any) -> Any:
     """The error function."""
     if x.size <= FEW:
         return _mapped(math.erf, x)
-    if x.size >= compiled.least and (values := compiled.special.erf(x)) is not None:
+    if x.size >= compiled.few and (values := compiled.special.erf(x)) is not None:
         return values
     return _blocked(_erf_block, x)
 
 
 def erfc(x: Any) -> Any:
     """One minus the error function, exact in the tail."""
-    if x.size >= compiled.least and (values := compiled.special.erfc(x)) is not None:
+    if x.size >= compiled.few and (values := compiled.special.erfc(x)) is not None:
         return values
     return _mapped(math.erfc, x) if x.size <= FEW else _blocked(_erfc_block, x)
 
@@ -215,7 +215,7 @@ def _erfinv_block(x: Any) -> Any:
 
 def erfinv(x: Any) -> Any:
     """The inverse of the error function: infinite at -1 and 1, NaN beyond."""
-    if x.size >= compiled.least and (values := compiled.special.erfinv(x)) is not None:
+    if x.size >= compiled.few and (values := compiled.special.erfinv(x)) is not None:
         return values
     return _blocked(_erfinv_block, x)
 
@@ -348,21 +348,21 @@ def _quietly(function: Callable[[Any], Any], x: Any) -> Any:
 
 def lgamma(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function; infinite at its poles."""
-    if x.size >= compiled.least and (values := compiled.special.lgamma(x)) is not None:
+    if x.size >= compiled.few and (values := compiled.special.lgamma(x)) is not None:
         return values
     return _mapped(_lgamma, x) if x.size <= FEW else _quietly(_lgamma_block, x)
 
 
 def digamma(x: Any) -> Any:
     """The derivative of lgamma; NaN at the negative integers, infinite at zero."""
-    if x.size >= compiled.least and (values := compiled.special.digamma(x)) is not None:
+    if x.size >= compiled.few and (values := compiled.special.digamma(x)) is not None:
         return values
     return _mapped(_digamma, x) if x.size <= _VERY_FEW else _quietly(_digamma_block, x)
 
 
 def trigamma(x: Any) -> Any:
     """The derivative of digamma; infinite at its poles."""
-    if x.size >= compiled.least and (values := compiled.special.trigamma(x)) is not None:
+    if x.size >= compiled.few and (values := compiled.special.trigamma(x)) is not None:
         return values
     return _mapped(_trigamma, x) if x.size <= _VERY_FEW else _quietly(_trigamma_block, x)
 
