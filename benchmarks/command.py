@@ -7,6 +7,8 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from . import rows as catalogue
@@ -75,6 +77,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--busy", action="store_true", help="with each core kept busy by another process")
     parser.add_argument("--json", metavar="FILE", help="write every figure there")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios there, .png or .svg (needs matplotlib)")
+    parser.add_argument(
+        "--page", metavar="FILE", help="write what is printed there as Markdown, its picture beside it (as --plot)"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,6 +90,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     if options.threads < 1:
         parser.error("--threads: at least 1")
+    for name in ("json", "plot", "page"):  # before minutes have gone into measuring
+        path = getattr(options, name)
+        if path and not Path(path).absolute().parent.is_dir():
+            parser.error(f"--{name}: there is no folder {str(Path(path).parent)!r}")
     listed = catalogue.scaling if options.scaling or options.what == "scaling" else catalogue.rows
     chosen = [
         row
@@ -97,15 +106,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return restarted(words, options.threads)
     try:
         with busy(cores() if options.busy else 0):
-            _run(options, chosen)
+            _run(options, chosen, words)
     except (Different, RuntimeError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
+def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row], words: Sequence[str]) -> None:
     start = time.perf_counter()
+    page = [f"# Measured by `{' '.join(['python -m benchmarks', *words])}`\n"]
+
+    def tell(text: str) -> None:
+        print(text, flush=True)
+        page.append(text)
+
     limit(options.threads)
     wanted, absent = _columns(options.rivals, options.short)
     processes = [Process(columns, options.threads) for columns in _companies(wanted)]
@@ -115,9 +130,9 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
     conditions = environment(options.threads, list(dict.fromkeys(name.partition(".")[0] for name in wanted)))
     if options.busy:
         conditions["load"] = f"{cores()} other processes that keep a core busy each"
-    print("\n".join(f"- {key}: {value}" for key, value in conditions.items()))
-    print("\n".join(f"- {name}: {reason}" for name, reason in absent.items() if reason))
-    print("- ratios: torch / glassgrad, medians over rounds (min..max)\n")
+    tell("\n".join(f"- {key}: {value}" for key, value in conditions.items()))
+    tell("\n".join(f"- {name}: {reason}" for name, reason in absent.items() if reason))
+    tell("- ratios: torch / glassgrad, medians over rounds (min..max)\n")
     results = []
     groups = list(dict.fromkeys(row.group for row in chosen))
     for group in groups:
@@ -128,22 +143,29 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
                 begin = time.perf_counter()
                 part.append(fresh(row, [seat.name for seat in seats]) if row.workload in FRESH else measure(row, seats))
                 print(f" ({time.perf_counter() - begin:.1f} s)", file=sys.stderr, flush=True)
-        print(tables(group, part), flush=True)
+        tell(tables(group, part))
         results += part
     for process in processes:
         process.close()
     goals = [one for result in results for one in verdicts(result)]
     taken = time.perf_counter() - start
-    if goals:
-        print(f"{sum(one['verdict'] == 'met' for one in goals)} of {len(goals)} goals met; ", end="")
-    print(f"{taken:.0f} s in all" + (" (short mode: its figures are not for comparing)" if options.short else ""))
+    met = f"{sum(one['verdict'] == 'met' for one in goals)} of {len(goals)} goals met; " if goals else ""
+    short = " (short mode: its figures are not for comparing)" if options.short else ""
+    tell(f"{met}{taken:.0f} s in all{short}")
     if options.json:
         whole: dict[str, Any] = {"environment": conditions, "absent": absent, "short": options.short, "seconds": taken}
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({**whole, "rows": data(results)}, file, indent=1)
-    if options.plot:
-        named = [name for name in ("glassgrad", "torch", "jax", "numpy", "BLAS", "numba") if name in conditions]
-        versions = ", ".join(f"{name} {conditions[name]}" for name in named)
-        machine = f"{conditions['processor']}, threads: {options.threads}, {conditions['python']}"
+    pictures = [options.plot] if options.plot else []
+    if options.page:
+        picture = Path(options.page).with_suffix(".png")
+        drawn = find_spec("matplotlib") is not None and "torch" in conditions
+        page.append(f"\n![Ratios to PyTorch]({picture.name})" if drawn else "- no picture: no Matplotlib, or no torch")
+        Path(options.page).write_text("\n".join([*page, ""]), encoding="utf-8")
+        pictures += [str(picture)] * drawn
+    named = [name for name in ("glassgrad", "torch", "jax", "numpy", "BLAS", "numba") if name in conditions]
+    versions = ", ".join(f"{name} {conditions[name]}" for name in named)
+    machine = f"{conditions['processor']}, threads: {options.threads}, {conditions['python']}"
+    for path in pictures:
         draw = growth if all(row.along for row in chosen) else plot
-        draw(results, options.plot, f"{machine}\n{versions}")
+        draw(results, path, f"{machine}\n{versions}")

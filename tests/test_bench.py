@@ -86,9 +86,24 @@ def found(**figures):
 def shown(tmp_path_factory):
     """The finished short mode on a few rows, and its JSON."""
     file = tmp_path_factory.mktemp("bench") / "figures.json"
-    done = command("--short", "--only", "x*z", "--rivals", "torch,mygrad", "--threads", "1", "--json", file)
+    files = ("--json", file, "--page", file.with_suffix(".md"))
+    done = command("--short", "--only", "x*z", "--rivals", "torch,mygrad", "--threads", "1", *files)
     assert done.returncode == 0, done.stderr
-    return done, json.loads(file.read_text(encoding="utf-8"))
+    return done, json.loads(file.read_text(encoding="utf-8")), file.with_suffix(".md")
+
+
+def test_its_page_has_the_command_what_was_printed_and_the_picture(shown):
+    page = shown[2].read_text(encoding="utf-8")
+    assert page.startswith("# Measured by `python -m benchmarks --short --only x*z ")
+    assert shown[0].stdout.strip() in page
+    has_picture = find_spec("torch") is not None and find_spec("matplotlib") is not None
+    assert shown[2].with_suffix(".png").exists() == ("](figures.png)" in page) == has_picture
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_is_measured(tmp_path):
+    done = command("--json", tmp_path / "none" / "figures.json")
+    assert done.returncode == 2
+    assert "--json: there is no folder " in done.stderr
 
 
 def test_it_prints_environment_and_tables(shown):
