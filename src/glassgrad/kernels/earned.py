@@ -22,8 +22,9 @@ from . import ahead
 _M = 1_000_000
 #: For each file the elements that it must have been asked for: seconds to compile it, over the gain with an element, as
 #: ``benchmarks/ledger.py`` measures both, rounded; three times that, as a script's arrays are smaller than the ledger's
-#: and gain less: whole scripts of 200 steps showed it. Who serves rows of products gains more with an element. Activations
-#: and products of a GPT 64 wide gain 0.3 and 0.2 ms a step: their files, at a third of this, cost 2,000 steps 5 s for nothing.
+#: and gain less: whole scripts of 200 steps showed it. Who serves rows of products gains more with an
+#: element. Activations and products of a GPT 64 wide gain 0.3 and 0.2 ms a step: at less than this, 2,000 steps with an
+#: empty cache took 5 s longer for nothing.
 WORTH: dict[str, int] = {
     "activation": 4_500 * _M, "arithmetic": 300 * _M, "attention": 6_000 * _M, "batchnorm": 9_000 * _M,
     "convolution": 2_400 * _M, "elementary": 900 * _M, "elementwise": 3_000 * _M, "linalg": 150 * _M,
