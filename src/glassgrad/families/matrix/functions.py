@@ -199,16 +199,17 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         raise
     if not n or not m:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {n}D and {m}D")
-    turned = t(weight)
-    if n == 2 and bias is not None:
-        return addmm(bias, input, turned)
     if bias is None:
-        return matmul(input, turned)
+        return matmul(input, t(weight))
+    if n == 2:
+        return addmm(bias, input, t(weight))
     array = input._array
     if m == 2 and array.flags.c_contiguous and bias._array.flags.c_contiguous:
-        product = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
+        lines = reshape(input, (math.prod(array.shape[:-1]), array.shape[-1]))
+        is_vector = bias._array.shape == weight._array.shape[:1]
+        product = linear_2d(bias, lines, weight) if is_vector else addmm(bias, lines, t(weight))
         return view(product, (*array.shape[:-1], product._array.shape[1]))
-    return matmul(input, turned) + bias
+    return matmul(input, t(weight)) + bias
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------
