@@ -21,7 +21,11 @@ def test_large_products_are_served_and_others_left():
         np.testing.assert_allclose(product.served(a, b, line), a @ b + line, atol=1e-4)
         assert product.served(a, b, line.astype("f8")) is None
         np.testing.assert_allclose(product.served(a[:48], b), a[:48] @ b, atol=1e-4)
-        assert product.served(a[:12], b) is None and product.served(a, b[:, :120]) is None
+        assert product.served(a[:12], b) is None and product.served(a, b[:, :60]) is None
+        np.testing.assert_allclose(product.served(a, b[:, :121], line[:121]), a @ b[:, :121] + line[:121], atol=1e-4)
+        room = np.empty((256, 128), "f4")
+        assert product.dot(a, b, room) is room and np.allclose(room, a @ b, atol=1e-4)
+        assert product.served(a, b[:, :121], out=room[:, :121]) is None  # whole vectors only
         assert product.served(a[:16, :64], b[:64]) is None  # fewer multiplications than a million
         assert product.served(a, b.T) is None and product.served(a.astype("c8"), b.astype("c8")) is None
 

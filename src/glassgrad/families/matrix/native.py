@@ -244,7 +244,13 @@ def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias
     return padded if columns == vectors * n else np.ascontiguousarray(padded[:, :columns])
 
 
-def served(a: Any, b: Any, bias: Any = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """``a @ b`` of two matrices, by whoever is faster; ``out`` is rows without gaps."""
+    result = served(a, b, out=out)
+    return np.dot(a, b, out=out) if result is None else result
+
+
+def served(a: Any, b: Any, bias: Any = None, out: Any = None) -> Any:
     """``a @ b``, with a vector added to each row, where that is faster than BLAS: by sizes, dtypes and layout alone."""
     kind = a.dtype
     if HEIGHT != 8 or kind.char not in "fd" or b.dtype is not kind or a.ndim != 2 or b.ndim != 2:
@@ -252,10 +258,10 @@ def served(a: Any, b: Any, bias: Any = None) -> Any:
     (rows, depth), (steps, columns) = a.shape, b.shape
     if depth != steps or rows * depth * columns < FEWEST:
         return None
-    if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % (_LINE // kind.itemsize):
+    if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or (out is not None and columns % tiles.lanes(kind)):
         return None
     if bias is not None and (bias.dtype is not kind or bias.shape != (columns,) or not bias.flags.carray):
         return None
     if not (a.flags.aligned and b.flags.aligned):
         return None
-    return product(a, b, bias=bias)
+    return product(a, b, bias=bias, out=out)

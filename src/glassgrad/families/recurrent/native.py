@@ -14,6 +14,7 @@ import numpy as np
 
 from ...kernels.native import tiles
 from ...kernels.native.binding import shared_out
+from ..matrix.native import dot
 from . import gates as gates_of
 
 Array = np.ndarray[Any, Any]
@@ -59,13 +60,13 @@ def _shared_out(kernel: Any, batch: int, rows: int, hidden: int, weights: Array,
 
 def _input_to_gates(x: Array, w_ih: Array, out: Array) -> None:
     """What the input gives to the gates of all steps."""
-    np.dot(_rows(x, x.dtype), w_ih.T, out=out)
+    dot(_rows(x, x.dtype), w_ih.T, out=out)
 
 
 def _of_input(slopes: Array, w_ih: Array, x: Array) -> Array:
     """The gradient of the input, in memory of its own shape: who keeps it need not copy it."""
     grad = np.empty(x.shape, x.dtype)
-    np.dot(slopes, w_ih, out=grad.reshape(len(slopes), -1))
+    dot(slopes, w_ih, out=grad.reshape(len(slopes), -1))
     return grad
 
 
@@ -86,7 +87,7 @@ def lstm_forward(
         inner = tiles.packed(w_ih.T)
     else:
         inner = np.empty((0, 0, 0), x.dtype)
-        np.dot(inputs, w_ih.T, out=gates)
+        dot(inputs, w_ih.T, out=gates)
     _shared_out(
         gates_of.lstm_there, len(hx), rows, hidden, weights, starts, widths, inputs, inner, gates, b_ih + b_hh,
         weights, state,
@@ -118,9 +119,9 @@ def _of_weights(slopes: Array, x: Array, before: Array, needs: tuple[bool, ...])
     """The gradients of both weights, and of both biases."""
     grads: list[Array | None] = [None] * 4
     if needs[1]:
-        grads[0] = slopes.T.dot(_rows(x, x.dtype))
+        grads[0] = dot(slopes.T, _rows(x, x.dtype))
     if needs[2]:
-        grads[1] = slopes.T.dot(before)
+        grads[1] = dot(slopes.T, before)
     if needs[3] or needs[4]:
         sums = np.ones(len(slopes), slopes.dtype).dot(slopes)
         grads[2], grads[3] = sums, sums.copy()
@@ -176,9 +177,9 @@ def gru_backward(
     if needs[0]:
         grads[0] = _of_input(inner, w_ih, x)
     if needs[1]:
-        grads[1] = inner.T.dot(_rows(x, x.dtype))
+        grads[1] = dot(inner.T, _rows(x, x.dtype))
     if needs[2]:
-        grads[2] = _in_order(slopes[:, : 3 * hidden].T.dot(before), hidden)
+        grads[2] = _in_order(dot(slopes[:, : 3 * hidden].T, before), hidden)
     if needs[3] or needs[4]:
         sums = np.ones(rows, x.dtype).dot(slopes)
         grads[3], grads[4] = sums[hidden:].copy(), _in_order(sums[: 3 * hidden], hidden)
