@@ -159,7 +159,8 @@ def test_nothing_is_put_in_the_place_of_a_function(told):
     def program():
         return F.softmax((x * 2).flatten(), 0).sum() + F.mse_loss(x, x)
 
-    program()
+    for _ in range(2):  # rows are printed at their second call
+        program()
     functions = [*table_functions(), F.softmax, F.mse_loss]
     before = [function.__code__ for function in functions]
     tables = dict(vars(glassgrad.Tensor)), dict(vars(F))

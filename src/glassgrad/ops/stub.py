@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.row import TABLE, Row
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_read_only
 from ..ground import later
 from .declare import COMPOSITES
 
@@ -50,7 +50,10 @@ def tensor_stub() -> str:
     """The text of ``core/tensor.pyi``: the file's own names, and in the class what ``bind`` installs."""
     tree = ast.parse((PACKAGE / "core" / "tensor.py").read_text(encoding="utf-8"))
     lines = [HEAD, "import builtins as _b", "from collections.abc import Iterable, Iterator, Sequence"]
-    lines += [ast.unparse(node) for node in tree.body if _is_import(node)]
+    for node in tree.body:  # also what is imported for type checkers alone
+        lines += [
+            ast.unparse(inner) for inner in (node.body if isinstance(node, ast.If) else [node]) if _is_import(inner)
+        ]
     lines.append("from ..ground.device import device as _device")
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == "Tensor":
@@ -231,7 +234,10 @@ def _member(name: str, member: Any) -> list[str]:
     """A composite as a member of the class."""
     if isinstance(member, property):
         answer = _words(member.fget.__annotations__.get("return"))
-        return ["@property", f"def {name}(self) -> {answer}: ..."]
+        lines = ["@property", f"def {name}(self) -> {answer}: ..."]
+        if member.fset is not None and not is_read_only(member):
+            lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
+        return lines
     row = getattr(member, "row", None)  # a caller's own signature shows at its first call only
     if row is not None:
         return _def(name, ["self", *_row_parameters(row, row.out is not None)], _row_answer(row), member.__doc__)
