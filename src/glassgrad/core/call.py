@@ -61,7 +61,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         refuse_gradients(row, flat, out)
     agreed = everyday_arrays(plan, flat)
     if agreed is None and row.formerly and any([isinstance(setting, Tensor) for setting in settings]):
-        return call(row, *refusals.former(row, (*tensors, *settings)), out)
+        tensors, settings = refusals.former(row, (*tensors, *settings))
+        return call(row, tensors, settings, out)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
     arrays, cast, rounded = agreed or agree(row, flat)

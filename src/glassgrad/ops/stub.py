@@ -25,7 +25,8 @@ NUMBER = "int | float | complex"
 #: The words that annotations in a stub may use; anything else becomes Any.
 WORDS = {
     "Any", "None", "Tensor", "bool", "bytes", "complex", "dict", "float", "int", "list", "object", "str", "tuple",
-    "type", "Callable", "Iterable", "Iterator", "Sequence", "Size", "device", "dtype", "dtypes",
+    "type", "Callable", "Iterable", "Iterator", "Node", "RemovableHandle", "Sequence", "Size", "device", "dtype",
+    "dtypes",
 }  # fmt: skip
 
 #: What functions give that answer in several ways, but for these arguments always the same.
@@ -51,10 +52,9 @@ def tensor_stub() -> str:
     tree = ast.parse((PACKAGE / "core" / "tensor.py").read_text(encoding="utf-8"))
     lines = [HEAD, "import builtins as _b", "from collections.abc import Iterable, Iterator, Sequence"]
     for node in tree.body:  # also what is imported for type checkers alone
-        lines += [
-            ast.unparse(inner) for inner in (node.body if isinstance(node, ast.If) else [node]) if _is_import(inner)
-        ]
-    lines.append("from ..ground.device import device as _device")
+        statements = node.body if isinstance(node, ast.If) else [node]
+        lines += [ast.unparse(statement) for statement in statements if _is_import(statement)]
+    lines += ["from ..ground.device import device as _device", "from ..ground.handle import RemovableHandle"]
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == "Tensor":
             lines += ["", "class Tensor:"]
@@ -234,7 +234,7 @@ def _member(name: str, member: Any) -> list[str]:
     """A composite as a member of the class."""
     if isinstance(member, property):
         answer = _words(member.fget.__annotations__.get("return"))
-        lines = ["@property", f"def {name}(self) -> {answer}: ..."]
+        lines = ["@property", *_closed(f"def {name}(self) -> {answer}:", member.__doc__)]
         if member.fset is not None and not is_read_only(member):
             lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
         return lines
@@ -245,6 +245,8 @@ def _member(name: str, member: Any) -> list[str]:
     first = parameters.pop(0) if parameters and parameters[0] not in ("*", "/") else ""
     if first.startswith("*"):
         parameters.insert(0, first)
+    if hasattr(object, name) and "*" in parameters:  # type checkers know no keywords of special methods
+        parameters = ["*args: Any", "**kwargs: Any"]
     return _def(name, ["self", *parameters], answer, member.__doc__)
 
 
