@@ -87,8 +87,10 @@ try:
 except AttributeError as error:
     print("writable" in str(error))
 print(x.data.tolist())
+torch.Tensor.__repr__ = lambda tensor: "mine"  # what somebody put there stays
+print(x.device, repr(x))
 """
-    assert answer(script) == ["False", "True", "[0.0,", "0.0]"]
+    assert answer(script) == ["False", "True", "[0.0,", "0.0]", "cpu", "mine"]
 
 
 @pytest.mark.parametrize("seed", [1, 2])

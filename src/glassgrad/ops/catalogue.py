@@ -91,9 +91,9 @@ class Later:
 
     def resolve(self) -> Any:
         """The method itself, which now is in this one's place."""
-        importing.load(self.file)
+        module = importing.load(self.file)
         if self.owner.__dict__[self.name] is self:
-            setattr(self.owner, self.name, _METHODS[self.name])
+            setattr(self.owner, self.name, getattr(module, "MEMBERS", _METHODS)[self.name])
         return self.owner.__dict__[self.name]
 
     def __get__(self, tensor: Any, owner: Any = None) -> Any:

@@ -193,15 +193,16 @@ def check_grad(tensor: Tensor, value: Any) -> None:
         )
 
 
-def _give_to_tensor() -> None:
-    for name, member in vars(Members).items():
-        if isinstance(member, FunctionType):
-            member.__qualname__ = f"{Tensor.__name__}.{name}"
-        elif not isinstance(member, property):
-            continue
-        elif member.fset is None:
-            member = read_only(name, member)
-        setattr(Tensor, name, member)
+def _finished(name: str, member: Any) -> Any:
+    """A member as it stands in the class."""
+    if isinstance(member, FunctionType):
+        member.__qualname__ = f"{Tensor.__name__}.{name}"
+    return read_only(name, member) if isinstance(member, property) and member.fset is None else member
 
 
-_give_to_tensor()
+#: What stands here, by name.
+MEMBERS = {
+    name: _finished(name, member)
+    for name, member in vars(Members).items()
+    if isinstance(member, (FunctionType, property))
+}
