@@ -52,10 +52,7 @@ def main(name="multiplications", length="1000000"):
     count = int(length)
     build = globals()[name]
     x = glassgrad.tensor(1.0, requires_grad=True)
-    few = build(x, 30)
-    few.backward()
-    few.grad_fn  # noqa: B018 - what is imported at its first use leaves garbage of Python's own
-    del few
+    build(x, 30).backward()
     x.grad = None
     gc.collect()
     gc.disable()

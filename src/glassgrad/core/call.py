@@ -237,10 +237,16 @@ def _function_of(row: Row, meaning: Callable[..., Any]) -> Any:
         call_ = partial(heard, function, meaning) if modes.watch else meaning
         return call_(row, *arguments(row, args, named))
 
-    def unheard(*args: Any, **named: Any) -> Any:
+    function.unheard = unheard_of(row, meaning)  # type: ignore[attr-defined]
+    return function
+
+
+def unheard_of(row: Row, meaning: Callable[..., Any]) -> Any:
+    """The same function, which asks no listeners."""
+
+    def function(*args: Any, **named: Any) -> Any:
         return meaning(row, *arguments(row, args, named))
 
-    function.unheard = unheard  # type: ignore[attr-defined]
     return function
 
 

@@ -45,12 +45,12 @@ def _first_write(*arguments: Any) -> bool:
 
 def caller_of(row: Row) -> Any:
     """The function that calls ``row``: a stub until its second call."""
-    return _stub_of(row, _stub, row.name, call.caller_of(row))
+    return _stub_of(row, _stub, row.name, call.call)
 
 
 def operator_of(row: Row) -> Any:
     """What stands behind the row's operator: its caller, but strangers are left to the other operand."""
-    return _stub_of(row, _operator_stub, f"__{row.operator}__", call.operator_of(row))
+    return _stub_of(row, _operator_stub, f"__{row.operator}__", call.call_operator)
 
 
 def _stub(*args: Any, **kwargs: Any) -> Any:
@@ -61,10 +61,10 @@ def _operator_stub(*args: Any, **kwargs: Any) -> Any:
     return _early_operation("NAME", args)  # type: ignore[name-defined] # noqa: F821
 
 
-def _stub_of(row: Row, stub: Any, name: str, interpreted: Any) -> FunctionType:
+def _stub_of(row: Row, stub: Any, name: str, meaning: Callable[..., Any]) -> FunctionType:
     consts = tuple(row.name if const == "NAME" else const for const in stub.__code__.co_consts)
     function = FunctionType(stub.__code__.replace(co_consts=consts, co_name=name, co_qualname=name), NAMES, name)
-    function.unheard = interpreted.unheard  # type: ignore[attr-defined]
+    function.unheard = call.unheard_of(row, meaning)  # type: ignore[attr-defined]
     return function
 
 
