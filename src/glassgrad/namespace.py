@@ -64,24 +64,6 @@ from .ground.dtypes import (
     uint64,
 )
 from .ground.importing import load as _load
-from .ground.runtime import (
-    are_deterministic_algorithms_enabled,
-    compiled_with_cxx11_abi,
-    get_deterministic_debug_mode,
-    get_float32_matmul_precision,
-    get_num_interop_threads,
-    get_num_threads,
-    is_deterministic_algorithms_warn_only_enabled,
-    is_vulkan_available,
-    is_warn_always_enabled,
-    set_deterministic_debug_mode,
-    set_float32_matmul_precision,
-    set_flush_denormal,
-    set_num_interop_threads,
-    set_num_threads,
-    set_warn_always,
-    use_deterministic_algorithms,
-)
 from .ground.size import Size
 from .ops import catalogue as _catalogue
 from .ops.built import unpublished as _unpublished
@@ -127,9 +109,17 @@ _LAZY = {
 
 _GRAD_MODES = ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
                "set_grad_enabled")  # fmt: skip
+_RUNTIME = (
+    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
+    "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "is_warn_always_enabled",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_num_interop_threads", "set_num_threads", "set_warn_always", "use_deterministic_algorithms",
+)  # fmt: skip
 _PART_OF = {  # names of this namespace that a module brings which not every program needs
     **dict.fromkeys(_GRAD_MODES, "autograd.grad_mode"),
     **dict.fromkeys(("is_anomaly_check_nan_enabled", "is_anomaly_enabled"), "autograd.anomaly_mode"),
+    **dict.fromkeys(_RUNTIME, "ground.runtime"),
     **dict.fromkeys(("get_printoptions", "set_printoptions"), "ground.format"),
     **dict.fromkeys(("Generator", "default_generator", "initial_seed", "manual_seed", "seed"), "ground.generator"),
     "compile": "compiler.api",
@@ -199,6 +189,6 @@ def show() -> None:
 _package: Any = sys.modules[__name__.rpartition(".")[0]]
 _OWN = {"math", "sys", "annotations", "Any", "missing", "names", "show"}
 _SHOWN = {name: value for name, value in globals().items() if not name.startswith("__") and name not in _OWN}
-_PUBLIC = ["RELEASE", "alias", *_GRAD_MODES, *_SHOWN, *_FUNCTIONS.families]
+_PUBLIC = ["RELEASE", "alias", *_GRAD_MODES, *_RUNTIME, *_SHOWN, *_FUNCTIONS.families]
 _SHOWN["__all__"] = [name for name in _PUBLIC if not name.startswith("_")]
 show()

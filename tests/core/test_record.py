@@ -5,9 +5,9 @@ import pytest
 
 import glassgrad as torch
 from glassgrad.core import call, leaf
-from glassgrad.core.node import AccumulateGrad, Node, node_of, pair_of
-from glassgrad.core.record import OUTPUT, Kind, Record, about, freed, output_number, output_of, tick
+from glassgrad.core.record import OUTPUT, Kind, Record, freed, hooks_of, output_number, output_of, tick
 from glassgrad.core.row import TABLE
+from glassgrad.tensor.node import AccumulateGrad, Node, node_of, pair_of
 
 
 def kind(**more):
@@ -53,8 +53,8 @@ def test_release_frees_only_what_saves():
 
 def test_about_is_made_once():
     record = Record.of(kind(), (None,))
-    assert about(record) is about(record)
-    assert about(record).metadata == {}
+    assert hooks_of(record) is hooks_of(record)
+    assert hooks_of(record).metadata == {}
 
 
 # -- leaves ---------------------------------------------------------------------------------------------------------

@@ -118,8 +118,10 @@ def test_rows_operators_and_writers_are_heard(told):
 def test_the_first_call_of_a_row_is_heard_once(told):
     listen, heard = told
     row = TABLE["mul"]
-    code, operator = row.caller.__code__, row.operate.__code__
     x = glassgrad.ones(2)
+    for _ in range(2):  # its second call prints it
+        glassgrad.mul(x, 2)
+    code, operator = row.caller.__code__, row.operate.__code__
     with listening.listening(listen, [row.caller, row.operate]):
         frames = []
         listening.start(lambda f, p, a, k: (frames.append(listening.calling_frame()), p(*a, **k))[1], [row.caller])
@@ -159,7 +161,8 @@ def test_nothing_is_put_in_the_place_of_a_function(told):
     def program():
         return F.softmax((x * 2).flatten(), 0).sum() + F.mse_loss(x, x)
 
-    program()
+    for _ in range(2):  # rows are printed at their second call
+        program()
     functions = [*table_functions(), F.softmax, F.mse_loss]
     before = [function.__code__ for function in functions]
     tables = dict(vars(glassgrad.Tensor)), dict(vars(F))

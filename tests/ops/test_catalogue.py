@@ -42,6 +42,57 @@ print(*[name for name in others.split() if f"glassgrad.{name}" in sys.modules])
     assert answer(script) == []
 
 
+@pytest.mark.fast
+def test_a_row_is_printed_at_its_second_call():
+    script = """
+import sys, glassgrad as torch
+x = torch.tensor([0.0, 0.0], requires_grad=True)
+for _ in range(3):
+    torch.exp(x).sum().backward()
+    print("glassgrad.fast.generate" in sys.modules, torch.exp.__code__.co_filename.rpartition("/")[2].split()[0])
+print(*x.grad.tolist())
+"""
+    assert answer(script) == ["False", "__init__.py", "True", "<glassgrad", "True", "<glassgrad", "3.0", "3.0"]
+
+
+def test_the_first_call_of_a_row_is_heard_as_every_other():
+    script = """
+import glassgrad as torch
+from glassgrad.core.row import TABLE
+from glassgrad.ground import listening
+x, heard = torch.tensor(2.0), []
+mul = TABLE["mul"]
+def listen(function, proceed, args, kwargs):
+    heard.append(function)
+    return proceed(*args, **kwargs)
+with listening.listening(listen, [mul.caller, mul.operate]):
+    print((x * x).item(), torch.mul(x, x).item(), (x * 3.0).item())
+print([function is each for function, each in zip(heard, (mul.operate, mul.caller, mul.operate), strict=True)])
+"""
+    assert answer(script) == ["4.0", "4.0", "6.0", "[True,", "True,", "True]"]
+
+
+def test_members_of_a_tensor_come_when_they_are_wanted():
+    script = """
+import inspect, sys, glassgrad as torch
+x = torch.ones(2, requires_grad=True)
+print("glassgrad.tensor.members" in sys.modules)
+for name in ("device", "data", "nbytes", "_version", "_base", "output_nr", "retains_grad"):
+    assert isinstance(getattr(torch.Tensor, name), property), name
+for name in ("retain_grad", "register_hook", "requires_grad_"):
+    assert inspect.isfunction(getattr(torch.Tensor, name)), name
+x.data = torch.zeros(2)
+try:
+    x.nbytes = 3
+except AttributeError as error:
+    print("writable" in str(error))
+print(x.data.tolist())
+torch.Tensor.__repr__ = lambda tensor: "mine"  # what somebody put there stays
+print(x.device, repr(x))
+"""
+    assert answer(script) == ["False", "True", "[0.0,", "0.0]", "cpu", "mine"]
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_names_mean_the_same_in_any_order(seed):
     script = f"""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import glassgrad
-from glassgrad.core import write
+from glassgrad.tensor import writable
 from tests.agreement import check
 
 pytestmark = pytest.mark.torch
@@ -96,7 +96,7 @@ def test_everyday_writes_take_the_short_path(monkeypatch):
     def no(*args):
         raise AssertionError("the careful path")
 
-    monkeypatch.setattr(write, "check_writable", no)
+    monkeypatch.setattr(writable, "check_writable", no)
     x, y = glassgrad.ones(2, 3), glassgrad.ones(3)
     x.add_(y).mul_(2).sub_(y, alpha=2).zero_().fill_(2.0).copy_(x.clone()).masked_fill_(x > 1, 0.0)
     x += 1

@@ -151,7 +151,7 @@ def test_attributes_that_tensors_are_made_of_are_not_set():
         "_edge",
         "_counter",
         "_gathered",
-        "_about",
+        "_hooks",
         "__class__",
         "__dict__",
         "_backward_hooks",

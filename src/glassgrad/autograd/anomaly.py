@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.record import Record, about
+from ..core.record import Record, hooks_of
 from ..ground import modes
 from ..ground.names import is_own_frame
 
@@ -20,12 +20,12 @@ def mark(record: Record) -> None:
     frame: Any = sys._getframe(1)
     while frame is not None and is_own_frame(frame):
         frame = frame.f_back
-    about(record).metadata["traceback_"] = traceback.format_stack(frame)
+    hooks_of(record).metadata["traceback_"] = traceback.format_stack(frame)
 
 
 def explain(record: Record) -> None:
     """Warn with the traceback of the forward call that made ``record``."""
-    metadata = about(record).metadata
+    metadata = hooks_of(record).metadata
     name = record.kind.name
     if "traceback_" in metadata:
         warnings.warn(

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, leaf
-from ..core.node import AccumulateGrad, Node
 from ..core.record import OUTPUT, Record, output_number, output_of
 from ..core.row import TABLE
 from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import errors, modes
 from ..ground.listening import audible
 from ..ground.runtime import warn
+from ..tensor.node import AccumulateGrad, Node
 
 ndarray = np.ndarray
 _ONE = np.float32(1)

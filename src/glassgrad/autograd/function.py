@@ -15,7 +15,6 @@ import numpy as np
 
 from ..core import views
 from ..core.fit import fit, fit_dtype, fit_lifted
-from ..core.node import Node
 from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
 from ..core.saved import Packed
@@ -23,7 +22,9 @@ from ..core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ..ground import dtypes, errors, modes
 from ..ground.listening import audible
 from ..ground.size import Size
+from ..tensor import writable
 from ..tensor.lifted import Kept, Lifted, is_lifted
+from ..tensor.node import Node
 from ..tensor.overwritten import stale_error
 
 ndarray = np.ndarray
@@ -101,7 +102,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
 
     def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
         self.sequence, self.run, self.kind, self.edges = tick(), _run, kind, edges
-        self.saved, self.settings, self.fit, self.counter, self._gathered = (), (), None, None, None
+        self.saved, self.constants, self.fit, self.counter, self._gathered = (), (), None, None, None
         self._count = 0  # of outputs
         self._entries: list[Any] | None = None
         self._needs: tuple[bool, ...] = ()
@@ -396,7 +397,7 @@ def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
     """Give what ``forward`` wrote its new history."""
     old_edge = tensor._edge
     if type(old_edge) is View and old_edge.origin is not None:
-        raise RuntimeError(views.refusal(old_edge, old_edge.edge, "is being"))
+        raise RuntimeError(writable.refusal(old_edge, old_edge.edge, "is being"))
     if edge_of(tensor) is tensor:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:

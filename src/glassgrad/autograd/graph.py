@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import engine
-from ..core.node import Node, node_of
 from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import errors, modes
 from ..ground.handle import RemovableHandle
 from ..ground.listening import audible
 from ..tensor.hooks import count_on_leaf
+from ..tensor.node import Node, node_of
 from ..tensor.packed import Hooked, SavedTensor  # noqa: F401  PyTorch has the latter here too
 
 

@@ -157,7 +157,7 @@ class Builder:
         below = engine.dependencies([edge for edge, _ in roots], ends)
         wanted = {edge: value for edge, value in ends.items() if edge in below}
         for edge in below:
-            if getattr(edge, "_about", None) is not None:
+            if getattr(edge, "_hooks", None) is not None:
                 raise NotCapturable("a hook in the graph")
             if not isinstance(edge, Record) and edge not in wanted:
                 raise NotCapturable("a leaf whose making was not seen")
@@ -268,7 +268,7 @@ class Builder:
             else:
                 tests.append(f"{name}._edge is None")
             if value.held._edge is LEAF:
-                tests.append(f"{name}._about is not None")
+                tests.append(f"{name}._hooks is not None")
                 if self.capture.graded.get(id(value.held)):
                     tests.append(f"{name}._grad is not None")
         return tests

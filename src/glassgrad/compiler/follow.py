@@ -148,7 +148,7 @@ class _Follow(Text):
         for tensor, _, edge, _, _ in self.run.outside:
             if edge is LEAF:
                 leaf = f"things[{self.run.numbers[id(tensor)]}]"
-                self.tests.append(f"{leaf}._grad is not None or {leaf}._about is not None")
+                self.tests.append(f"{leaf}._grad is not None or {leaf}._hooks is not None")
                 self.tests.append(f"'_post_accumulate' in {leaf}.__dict__")
             elif edge is not None:
                 return False

@@ -81,7 +81,7 @@ class Passes(Calls):
         """Everything below ``roots``; nothing may listen there."""
         below = engine.dependencies([edge for edge, _ in roots])
         for edge in below:
-            if getattr(edge, "_about", None) is not None:
+            if getattr(edge, "_hooks", None) is not None:
                 raise NotCapturable("a hook in the graph")
             if isinstance(edge, Record) and edge.kind.lifted is edge.kind.run and edge.kind.row is None:
                 name = edge.kind.name

@@ -19,7 +19,7 @@ def version_of(tensor: Tensor) -> int:
 
 def any_hooked(*leaves: Tensor) -> bool:
     """Whether a hook waits for the gradient of one of these leaves."""
-    return any(leaf._about is not None or leaf.__dict__.get("_post_accumulate") for leaf in leaves)
+    return any(leaf._hooks is not None or leaf.__dict__.get("_post_accumulate") for leaf in leaves)
 
 
 def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
@@ -45,7 +45,7 @@ def walk(record: Any, grad: Any, keep: bool) -> Any:
     grads = grad.grads if isinstance(grad, Bundle) else [grad]
     saved, versions, back, _ = record.saved
     _unwritten(record, versions)
-    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.settings, strict=True)]
+    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.constants, strict=True)]
     saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
     if not keep:
         record.release()
@@ -57,7 +57,7 @@ def _unwritten(record: Record, versions: Any) -> None:
     for tensor, version in versions:  # or its storage, of what was given back
         now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
         if now != version:
-            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.settings[0][0]
+            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.constants[0][0]
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
                 f"[torch.FloatTensor {list(shape)}] is at version {now}; expected version "

@@ -267,7 +267,7 @@ class Run(Segment):
         if self.drawn is not None and default_generator.mark() != self.drawn:
             self.state.distrust("random numbers were drawn in a way that compile() did not hear: see docs/limits.md")
         for leaf, number in self.graded:
-            if leaf._about is not None or "_post_accumulate" in leaf.__dict__:
+            if leaf._hooks is not None or "_post_accumulate" in leaf.__dict__:
                 changed.append((leaf, leaf._array, leaf._edge, leaf._counter))
         return changed
 
@@ -297,12 +297,12 @@ class Run(Segment):
 
     def carry_out(self, pending: Any, changed: Any, listened: bool = False) -> None:
         """Make the calls that are pending, in their order, as they would have been made where they stand."""
-        now = [(tensor, tensor._array, tensor._edge, tensor._counter, tensor._about,
+        now = [(tensor, tensor._array, tensor._edge, tensor._counter, tensor._hooks,
                 tensor.__dict__.pop("_post_accumulate", None)) for tensor, *_ in changed]  # fmt: skip
         for tensor, array, edge, counter in changed:
             tensor._array, tensor._edge, tensor._counter = array, edge, counter
-            if tensor._about is not None:
-                tensor._about = None
+            if tensor._hooks is not None:
+                tensor._hooks = None
         local = modes.local
         before = local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks, local.masked
         local.inference = False
@@ -325,10 +325,10 @@ class Run(Segment):
             if local.inference or local.anomaly or local.autocast is not None or local.saved_hooks or local.masked:
                 modes.expect_unusual()
             modes.settle()
-            for tensor, array, edge, counter, about, post in now:
+            for tensor, array, edge, counter, hooks, post in now:
                 tensor._array, tensor._edge, tensor._counter = array, edge, counter
-                if about is not None:
-                    tensor._about = about
+                if hooks is not None:
+                    tensor._hooks = hooks
                 if post is not None:
                     tensor.__dict__["_post_accumulate"] = post
 

@@ -122,7 +122,7 @@ class Segment:
                 if type(edge) is View and not tensor.requires_grad:
                     continue
                 raise Unknown("its graph goes on outside of the function")
-            if tensor._about is not None or "_post_accumulate" in tensor.__dict__:
+            if tensor._hooks is not None or "_post_accumulate" in tensor.__dict__:
                 raise Unknown("a hook waits for a gradient")
             grad = tensor._grad
             key.append(None if grad is None else self.numbers.get(id(grad), "there"))

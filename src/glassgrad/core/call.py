@@ -5,25 +5,26 @@ A call makes the inputs agree on a dtype, runs the kernel, and writes a record o
 steps.
 
 What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, transforms, autocast)
-and ``shapes_only`` (meta tensors), both in ``ops/override.py``; ``into`` (``out=``).
+and ``shapes_only`` (meta tensors), both in ``ops/override.py``; ``into`` (``out=``), ``heard`` (listeners) and
+``refusals``, in ``tensor/``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, errors, listening, meta, modes
-from ..ground.runtime import warn_once
+from ..ground import dtypes, listening, meta, modes
 from ..ground.synonyms import in_pytorchs_words
-from . import history, views
+from . import history
 from . import row as rows
 from .plan import F32, Plan
 from .record import OUTPUT, Record
 from .row import Row
-from .tensor import Tensor, number_of, wrap
+from .tensor import Tensor, wrap
 
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
@@ -37,6 +38,10 @@ into: Callable[..., Any] = NotImplemented
 refuse_gradients: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
 shapes_only: Callable[..., Any] = NotImplemented
+#: ``heard(function, meaning, row, tensors, settings, out)``: a call while somebody may be listening.
+heard: Callable[..., Any] = NotImplemented
+views: Any = NotImplemented  #: the file ``views.py``, imported when somebody asks for a view
+refusals: Any = NotImplemented  #: PyTorch's errors, and its other readings of a call: the file ``tensor/refusals.py``
 
 
 def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
@@ -49,19 +54,22 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         flat = tensors[0] if row.listed else tensors
     plan = row.plan
     if row.view:
-        return views.view(row, _tensor_of(row, flat), settings)
+        if not isinstance(flat[0], Tensor):
+            raise refusals.wrong_type(row, flat)
+        return views.view(row, flat[0], settings)
     if out is not None:
         refuse_gradients(row, flat, out)
     agreed = everyday_arrays(plan, flat)
     if agreed is None and row.formerly and any([isinstance(setting, Tensor) for setting in settings]):
-        return call(row, *former(row, (*tensors, *settings)), out)
+        tensors, settings = refusals.former(row, (*tensors, *settings))
+        return call(row, tensors, settings, out)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
     arrays, cast, rounded = agreed or agree(row, flat)
     try:
         result = compute(row, arrays, settings)
     except Exception as error:
-        numbers = read_numbers(row, arrays, settings, error)
+        numbers = refusals.read_numbers(row, arrays, settings, error)
         if numbers is None:
             raise
         return call(row, tensors, numbers, out)
@@ -75,7 +83,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         if record.fit is None and plan.fits:
             record.fit = history.sizes_to_fit(plan, arrays, result)
         history.attach(plan, record, outs)
-        if plan.results:
+        if plan.saved_results:
             history.note_results(row, record, outs)
     if modes.unusual:
         _mark(outs)
@@ -137,7 +145,8 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
         row.refuses(*flat)
     arrays = arrays_of(row, flat, written)
     cast = None if row.typed is None else common_dtype(row, flat)
-    _check_float8(row, arrays)
+    if not row.stores and any(array is not None and array.dtype in _FLOAT8 for array in arrays):
+        raise refusals.eight_bits(row, arrays)
     if cast is None:
         return arrays, None, None
     if row.single and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
@@ -151,17 +160,10 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     return agreed, cast, None
 
 
-def _check_float8(row: Row, arrays: Sequence[Any]) -> None:
-    """Raise PyTorch's kind of error for floats of eight bits where an operation does not take them."""
-    for array in arrays:
-        if array is not None and array.dtype in _FLOAT8 and not row.stores:
-            raise NotImplementedError(f"\"{row.name}_cpu\" not implemented for '{dtypes.of(array.dtype).scalar_name}'")
-
-
 def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
     """The arrays of the inputs, numbers made arrays; TypeError, in PyTorch's words, for what is no tensor."""
     if not any(isinstance(operand, Tensor) for operand in flat):
-        raise TypeError(wrong_type(row, flat, None, written))
+        raise refusals.wrong_type(row, flat, None, written)
     arrays: list[Any] = []
     takes_numbers = not row.listed and row.typed is not None and not row.strict
     for position, operand in enumerate(flat):
@@ -175,7 +177,7 @@ def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]
                 raise OverflowError("int too big to convert")
             arrays.append(array)
         else:
-            raise TypeError(wrong_type(row, flat, position, written))
+            raise refusals.wrong_type(row, flat, position, written)
     return arrays
 
 
@@ -213,25 +215,8 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
     try:
         result = row.kernel(*operands, *settings)
         return result if row.laid is None else row.laid(result, *operands)
-    except ValueError as error:
-        shape_error(row, arrays, error)
-    except NotImplementedError:  # of elements, PyTorch looks at the sizes before it looks for a kernel
-        if is_elementwise(row):
-            check_broadcast(row, arrays)
-        raise
-
-
-def is_elementwise(row: Row) -> bool:
-    """Whether a row of several inputs computes element by element, as far as its columns tell."""
-    return row.typed is not None and row.public and row.batched == "point"
-
-
-def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:
-    """The shape that arrays broadcast to; PyTorch's error where they do not."""
-    try:
-        return np.broadcast_shapes(*(array.shape for array in arrays if array is not None))
-    except ValueError as error:
-        shape_error(row, arrays, error)
+    except (ValueError, NotImplementedError) as error:
+        raise refusals.failed(row, arrays, error)  # noqa: B904
 
 
 # -- the function that users call -------------------------------------------------------------------------------------
@@ -239,22 +224,29 @@ def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:
 
 def caller_of(row: Row) -> Any:
     """The plain function that calls ``row``, with its inputs and settings by position or name."""
-    return _function_of(row, call, watched)
+    return _function_of(row, call)
 
 
 def operator_of(row: Row) -> Any:
     """What stands behind the row's Python operator: its caller, but strangers are left to the other operand."""
-    return _function_of(row, call_operator, watched_operator)
+    return _function_of(row, call_operator)
 
 
-def _function_of(row: Row, meaning: Callable[..., Any], watched_meaning: Callable[..., Any]) -> Any:
+def _function_of(row: Row, meaning: Callable[..., Any]) -> Any:
     def function(*args: Any, **named: Any) -> Any:
-        return (watched_meaning if modes.watch else meaning)(row, *arguments(row, args, named))
+        call_ = partial(heard, function, meaning) if modes.watch else meaning
+        return call_(row, *arguments(row, args, named))
 
-    def unheard(*args: Any, **named: Any) -> Any:
+    function.unheard = unheard_of(row, meaning)  # type: ignore[attr-defined]
+    return function
+
+
+def unheard_of(row: Row, meaning: Callable[..., Any]) -> Any:
+    """The same function, which asks no listeners."""
+
+    def function(*args: Any, **named: Any) -> Any:
         return meaning(row, *arguments(row, args, named))
 
-    function.unheard = unheard  # type: ignore[attr-defined]
     return function
 
 
@@ -271,25 +263,6 @@ def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out
         raise
 
 
-def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
-    """Call a row while somebody may be listening: listeners are asked first."""
-    return _heard(row.caller, call, row, tensors, settings, out)
-
-
-def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
-    """The same of a Python operator."""
-    return _heard(row.operate, call_operator, row, tensors, settings, out)
-
-
-def _heard(
-    function: Any, meaning: Callable[..., Any], row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
-) -> Any:
-    if listening.listeners:
-        return listening.heard(function, function.unheard, *spelled(row, tensors, settings, out))
-    modes.settle()  # an interrupted block may have left this thread among the watched
-    return meaning(row, tensors, settings, out)
-
-
 def is_operand(value: Any) -> bool:
     """Whether a value may stand beside a tensor at an operator."""
     return isinstance(value, (int, float, complex, np.generic)) or is_like_tensor(value)
@@ -302,129 +275,18 @@ def is_like_tensor(value: Any) -> bool:
 
 def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> tuple[Any, Any, Any]:
     """The inputs, settings and ``out`` of a call; TypeError, in Python's words, where they do not fit."""
-    if not named and len(args) == len(row.inputs) and row.plan.usual is not None:
-        return args, row.plan.usual, None
-    names = [*("input" if name == "self" else name for name in row.inputs), *row.settings]
-    if len(args) > len(names):
-        raise TypeError(f"{row.name}() takes {len(names)} positional arguments but {len(args)} were given")
-    named = in_pytorchs_words(named, row.plan.synonyms) if row.plan.synonyms else dict(named)
-    out = None if row.out is None else named.pop("out", None)
+    plan, count = row.plan, len(row.inputs)
+    if not named and len(args) == count and plan.usual is not None:
+        return args, plan.usual, None
+    left = in_pytorchs_words(named, plan.synonyms) if plan.synonyms else dict(named)
+    out = None if row.out is None else left.pop("out", None)
     values = list(args)
-    missing = []
-    for position, name in enumerate(names):
-        if position < len(args):
-            if name in named:
-                raise TypeError(f"{row.name}() got multiple values for argument '{name}'")
-        elif name in named:
-            values.append(named.pop(name))
-        elif name in row.defaults:
-            values.append(row.defaults[name])
-        else:
-            if position not in row.plan.optional:
-                missing.append(f"'{name}'")
-            values.append(None)
-    if named:
-        raise TypeError(f"{row.name}() got an unexpected keyword argument '{next(iter(named))}'")
-    if missing:
-        listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-        plural = "s" if len(missing) > 1 else ""
-        raise TypeError(f"{row.name}() missing {len(missing)} required positional argument{plural}: {listed}")
-    count = len(row.inputs)
+    for name in plan.parameters[len(args) :]:
+        if name in left or name in plan.defaults:
+            values.append(left.pop(name) if name in left else plan.defaults[name])
+    if left or len(values) != len(plan.parameters):
+        raise refusals.misfit(row, args, named)
     return values[:count], values[count:], out
-
-
-def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:
-    """A call as it may be written: settings that have a default by name, and only those that are not at it."""
-    args = tuple(tensors)
-    while args and args[-1] is None and len(args) - 1 in row.plan.optional:
-        args = args[:-1]
-    named = {} if out is None else {"out": out}
-    by_position = len(args) == len(tensors)
-    for name, value in zip(row.settings, settings, strict=True):
-        by_position = by_position and name not in row.defaults
-        if by_position:
-            args = (*args, value)
-        elif name not in row.defaults or not _is_same(value, row.defaults[name]):
-            named[name] = value
-    return args, named
-
-
-def _is_same(value: Any, default: Any) -> bool:
-    return value is default or (
-        type(value) is type(default) and isinstance(value, (bool, int, float, str, tuple)) and value == default
-    )
-
-
-def former(row: Row, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Inputs and settings of a call as PyTorch once took them: numbers in front of what they scale."""
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    numbers = [value for value in values if not isinstance(value, Tensor)]
-    if len(tensors) != len(row.inputs) or not 0 < len(numbers) <= len(row.formerly):
-        raise TypeError(wrong_type(row, values[: len(row.inputs)]))
-    names = ", ".join(f"Tensor {'input' if name == 'self' else name}" for name in row.inputs)
-    later = ", ".join(f"Number {name} = 1" for name in row.formerly)
-    warn_once(
-        f"This overload of {row.name} is deprecated:\n\tnumbers stand before the tensors that they scale\n"
-        f"Consider using one of the following signatures instead:\n\t{row.name}({names}, *, {later})"
-    )
-    named = {**row.defaults, **dict(zip(row.formerly, numbers, strict=False))}
-    return tensors, [named[name] for name in row.settings]
-
-
-# -- refusals ---------------------------------------------------------------------------------------------------------
-
-
-def _tensor_of(row: Row, flat: Sequence[Any]) -> Tensor:
-    """The one input of a view."""
-    if not isinstance(flat[0], Tensor):
-        raise TypeError(wrong_type(row, flat))
-    return flat[0]
-
-
-def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, written: bool = False) -> str:
-    """PyTorch's sentence for an argument that is no tensor."""
-    if position is None:
-        position = next((i for i, operand in enumerate(flat) if not isinstance(operand, Tensor)), 0)
-    value = flat[position] if len(flat) else None
-    if row.listed:
-        return f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
-    name = row.inputs[position]
-    name = "input" if name == "self" else name
-    function, number = (f"{row.name}_", position) if written else (row.name, position + 1)  # a method is not counted
-    return f"{function}(): argument '{name}' (position {number}) must be Tensor, not {type(value).__name__}"
-
-
-def read_numbers(row: Row, arrays: Sequence[Any], settings: Sequence[Any], error: Exception) -> Sequence[Any] | None:
-    """The settings of a call that failed, with numbers for the 0-d tensors that PyTorch takes for numbers.
-
-    None where there are none; PyTorch's error is raised then for shapes that do not broadcast.
-    """
-    numbers = as_numbers(settings)
-    if numbers is None and isinstance(error, ValueError):
-        shape_error(row, arrays, error)
-    return numbers
-
-
-def as_numbers(values: Sequence[Any]) -> list[Any] | None:
-    """Values with a number for each 0-d tensor that carries no history; None where there is no such tensor."""
-    numbers = [number_of(value) for value in values]
-    return numbers if any(a is not b for a, b in zip(numbers, values, strict=True)) else None
-
-
-def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:
-    """Raise PyTorch's error for shapes that do not broadcast; any other error as it is."""
-    if row.typed is not None:
-        shape: tuple[int, ...] = ()
-        for array in arrays:
-            if array is None:
-                continue
-            for back in range(1, min(len(shape), array.ndim) + 1):
-                a, b = shape[-back], array.shape[-back]
-                if a != b and 1 not in (a, b):
-                    dim = max(len(shape), array.ndim) - back
-                    raise RuntimeError(errors.BROADCAST.format(a=a, b=b, dim=dim)) from None
-            shape = np.broadcast_shapes(shape, array.shape)
-    raise error
 
 
 rows.make_caller, rows.make_operator = caller_of, operator_of

@@ -85,7 +85,7 @@ def general(
     watched = modes.local.anomaly
     heard = listener
 
-    def settle(edge: Any) -> None:  # youngest first; leaves as early as possible
+    def enqueue(edge: Any) -> None:  # once all its consumers ran: youngest first, leaves as early as possible
         if not owed[edge]:
             first = -edge.sequence if isinstance(edge, Record) else float("-inf")
             heappush(ready, (first, next(order), edge))
@@ -101,12 +101,12 @@ def general(
                 if reached is None or onward in reached:
                     deliver(onward, gradient)
                 owed[onward] -= 1
-                settle(onward)
+                enqueue(onward)
 
     for edge, grad in roots:
         deliver(edge, grad)
     for edge in dict.fromkeys(edge for edge, _ in roots):
-        settle(edge)
+        enqueue(edge)
     calls = running.calls
     depth = len(calls)
     try:
@@ -115,9 +115,9 @@ def general(
             edge = heappop(ready)[2]
             if reached is not None and edge not in reached:
                 continue
-            about = getattr(edge, "_about", None)
-            if about is not None:
-                inbox[edge] = about.arriving(edge, inbox.pop(edge, None), lifted)
+            hooks = getattr(edge, "_hooks", None)
+            if hooks is not None:
+                inbox[edge] = hooks.arriving(edge, inbox.pop(edge, None), lifted)
             if edge in targets:
                 targets[edge] = inbox.get(edge)
             if not isinstance(edge, Record):
@@ -127,27 +127,27 @@ def general(
                     else:
                         heard(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
-                wanted = None if reached is None else _wanted(edge, about, reached)
-                step = partial(_step, edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted)
+                wanted = None if reached is None else _wanted(edge, hooks, reached)
+                step = partial(_step, edge, hooks, inbox.pop(edge, None), keep, lifted, watched, wanted)
                 hand_on(edge.edges, step() if heard is None else heard(edge, step))
     finally:
         del calls[depth:]
     return list(targets.values())
 
 
-def _wanted(record: Record, about: Any, reached: set[Any]) -> list[bool] | None:
+def _wanted(record: Record, hooks: Any, reached: set[Any]) -> list[bool] | None:
     """Which edges of a record want a gradient; None where all do, or where that saves no work."""
-    if len(record.edges) == 1 and (about is None or not about.post_hooks):
+    if len(record.edges) == 1 and (hooks is None or not hooks.post_hooks):
         return None
     wanted = [onward is None or onward in reached for onward in record.edges]
     return None if all(wanted) else wanted
 
 
-def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: Any, wanted: Any = None) -> Any:
+def _step(record: Record, hooks: Any, grad: Any, keep: bool, lifted: bool, watched: Any, wanted: Any = None) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
-        return (None,) * len(record.edges) if about is None else about.around_nothing(record)
-    run = bare if about is None else about.around
+        return (None,) * len(record.edges) if hooks is None else hooks.around_nothing(record)
+    run = bare if hooks is None else hooks.around
     outgoing = run(record, grad, keep, lifted, wanted)
     if watched:
         watched.check(record, outgoing)
@@ -159,19 +159,19 @@ def bare(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[b
     run = record.run
     if run is freed:
         return freed(record, grad, keep)
-    about = getattr(record, "_about", None)
+    hooks = getattr(record, "_hooks", None)
     if wanted is not None and _is_worth_a_part(record, grad, lifted):
         outgoing = record.kind.part(record, grad, keep, lifted, wanted)  # type: ignore[misc]
     elif lifted:
         outgoing = record.kind.lifted(record, grad, keep)
     else:
-        if about is not None and about.inner is not None:
-            run = about.inner
+        if hooks is not None and hooks.inner is not None:
+            run = hooks.inner
         if modes.unusual and modes.local.masked is not None and run is record.kind.run and record.kind.row is not None:
             run = plan.gradients  # what is printed for speed knows nothing of masked gradients
         outgoing = run(record, grad, keep)
-    if about is not None and record.run is freed:
-        about.inner = freed
+    if hooks is not None and record.run is freed:
+        hooks.inner = freed
     return outgoing
 
 

@@ -55,10 +55,10 @@ def make_record(
         sizes = [None if arrays[index] is None else arrays[index].shape for index in positions]
         dtypes = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in positions]
         record.fit = Fitting(sizes, dtypes, cast, conjugate)
-    if row.listed and plan.inputs:
+    if row.listed and plan.saved_inputs:
         record.saved = tuple(flat), tuple(map(saved.version_of, flat))
     else:
-        for _, position, users in plan.inputs:
+        for _, position, users in plan.saved_inputs:
             is_wanted = any([edges[user] is not None for user in users])
             record.saved += _kept(row, flat[position], cast) if is_wanted else (None, 0)
     return record
@@ -66,13 +66,13 @@ def make_record(
 
 def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple[Any, ...]:
     """The sizes and settings that the rules name."""
-    if not row.plan.extras:
+    if not row.plan.constants:
         return ()
     if row.lenient:
         settings = [number_of(setting) for setting in settings]
     shapes = [None if array is None else array.shape for array in arrays]
     return tuple([
-        settings[at] if not is_size else shapes if row.listed else shapes[at] for is_size, at in row.plan.extras
+        settings[at] if not is_size else shapes if row.listed else shapes[at] for is_size, at in row.plan.constants
     ])  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
 
 def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
     """Save the results that the rules read."""
-    for _, number in row.plan.results:
+    for _, number in row.plan.saved_results:
         record.saved += saved.keep_result(record, outs[number], row.plan.carry == (number,))
 
 
@@ -145,7 +145,7 @@ def gradients(
         arrived = {"grad": grad, "grads": grads, "needs": needs}
         values = [
             arrived[source] if source in arrived
-            else record.settings[slot] if source == "setting"
+            else record.constants[slot] if source == "constant"
             else _saved(record, row, source, slot, cast, lifted, opened)
             for source, slot, cast in reads
         ]  # fmt: skip

@@ -41,11 +41,11 @@ def is_wanted(leaf: Any) -> bool:
 def into_leaf(leaf: Any, grad: Any, lifted: bool) -> None:
     """Accumulate into a leaf, between its hooks if it has any; not if it stopped wanting gradients meanwhile."""
     if is_wanted(leaf):
-        extras = getattr(leaf, "_about", None)
-        if extras is None:
+        hooks = getattr(leaf, "_hooks", None)
+        if hooks is None:
             add(leaf, grad, lifted)
         else:
-            extras.around_leaf(leaf, grad, lifted)
+            hooks.around_leaf(leaf, grad, lifted)
 
 
 def add(leaf: Any, grad: Any, lifted: bool) -> None:

@@ -31,8 +31,8 @@ class SavedInput(NamedTuple):
 class Read(NamedTuple):
     """A parameter of a rule: what it is, and where that stands.
 
-    source  "grad", "grads", "needs"; "tensor" or "result" (at ``slot`` of ``record.saved``); "setting" (at ``slot``
-            of ``record.settings``)
+    source  "grad", "grads", "needs"; "tensor" or "result" (at ``slot`` of ``record.saved``); "constant" (at ``slot``
+            of ``record.constants``)
     cast    whether a saved input is read in the dtype that the inputs agreed on
     """
 
@@ -57,12 +57,13 @@ class Plan:
     everyday_dtypes  those that need no promotion, where all inputs have the same
     apart     positions of inputs that keep their dtype and carry no gradient
     optional  positions of inputs that may be None
+    parameters, defaults  names of inputs and settings as users write them; the defaults of those that have one
     usual     the settings at their defaults; None where one has no default
     edges     positions of the inputs that have a rule: each is an edge of the record
-    inputs    those of the inputs that are saved
-    results   the outputs that are saved: (slot, which output)
-    extras    what ``record.settings`` holds: (whether sizes, of which input or which setting)
-    saves     the same by name: name -> ("tensor" | "result" | "setting", slot)
+    saved_inputs   the inputs that are saved
+    saved_results  the outputs that are saved: (slot, which output)
+    constants      what ``record.constants`` holds: (whether sizes, of which input or which setting)
+    saves     the same by name: name -> ("tensor" | "result" | "constant", slot)
     rules     the rules
     fits      whether gradients may have other sizes than their inputs, by broadcasting
     carry     which outputs carry gradients
@@ -72,8 +73,8 @@ class Plan:
     """
 
     __slots__ = (
-        "listed", "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves",
-        "rules", "fits", "carry", "retypes", "synonyms", "kind",
+        "listed", "everyday_dtypes", "apart", "optional", "parameters", "defaults", "usual", "edges",
+        "saved_inputs", "saved_results", "constants", "saves", "rules", "fits", "carry", "retypes", "synonyms", "kind",
     )  # fmt: skip
 
     def __init__(self, row: Row) -> None:
@@ -83,6 +84,8 @@ class Plan:
         self.listed = row.listed
         self.apart = frozenset(positions[name] for name in row.apart)
         self.optional = frozenset(positions[name] for name in row.optional)
+        self.parameters = *("input" if name == "self" else name for name in row.inputs), *row.settings
+        self.defaults = {**dict.fromkeys(row.optional), **row.defaults}
         complete = len(row.defaults) == len(row.settings)
         self.usual = tuple(row.defaults[name] for name in row.settings) if complete else None
         self.everyday_dtypes: tuple[Any, ...] = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
@@ -96,20 +99,20 @@ class Plan:
         self.retypes = "dtype" in row.settings
         self.synonyms = synonyms_in(row.settings) if row.public else {}
         self.saves = self._saves(row)
-        self.inputs = tuple(
+        self.saved_inputs = tuple(
             SavedInput(slot, positions[name], self._users(row, name, followed))
             for name, (how, slot) in self.saves.items()
             if how == "tensor"
         )
-        self.results = tuple(
+        self.saved_results = tuple(
             (slot, row.outputs.index(name) if name in row.outputs else 0)
             for name, (how, slot) in self.saves.items()
             if how == "result"
         )
-        self.extras = tuple(
+        self.constants = tuple(
             (True, positions[name[:-6]]) if self._is_sizes(row, name) else (False, row.settings.index(name))
             for name, (how, _) in self.saves.items()
-            if how == "setting"
+            if how == "constant"
         )
         self.rules = tuple(
             Rule(
@@ -144,7 +147,7 @@ class Plan:
         settings = [name for name in wanted if Plan._is_sizes(row, name) or name in row.settings]
         saves = {name: ("tensor", slot) for slot, name in enumerate(tensors)}
         saves.update({name: ("result", slot) for slot, name in enumerate(results, len(tensors))})
-        saves.update({name: ("setting", slot) for slot, name in enumerate(settings)})
+        saves.update({name: ("constant", slot) for slot, name in enumerate(settings)})
         return saves
 
     def _read(self, row: Row, name: str) -> Read:
@@ -163,7 +166,8 @@ class Plan:
         outputs = 1
         if len(row.differentiable) > 1 or (row.view and any("grads" in wanted for _, _, wanted in row.rules)):
             outputs = max(len(row.outputs), 2)
-        frees = bool(self.inputs or self.results or "indices" in self.saves)  # indices are tensors, though settings
+        # Indices are tensors, though settings.
+        frees = bool(self.saved_inputs or self.saved_results or "indices" in self.saves)
         kind = Kind(row.node_name, gradients, gradients_lifted, saved=shown, outputs=outputs, frees=frees)
         kind.row, kind.unfold, kind.part = row, row.unfold, gradients
         return kind

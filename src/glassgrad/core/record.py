@@ -38,7 +38,7 @@ class Kind:
     name     of the node, such as ``MulBackward0``
     run      ``run(record, grad, keep)``: the gradients of the inputs as arrays, one for each edge
     lifted   the same as Tensors, by recorded operations
-    saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "setting", slot)
+    saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot)
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
     part     ``part(record, grad, keep, lifted, wanted)``: the same of those edges alone that are ``wanted``, if it can
@@ -78,14 +78,14 @@ class Record:
               a bare array: of a result, or (version -1, in printed calls) of an input whose history is an edge; of a
               listed row it is a tuple of Tensors, and a tuple of versions; one of several outputs has its counter there
     fit       how gradients must be fitted to the inputs: None (they fit), a tuple of sizes, or a ``Fitting``
-    settings  sizes and settings that its rules need
+    constants  sizes and settings that its rules need
     counter   the version counter of its result, once somebody shares the memory
     _gathered where a quick walk gathers the gradient; leaves have such a field too
-    _about    its hooks and other extras, once it has some; ``_home`` what ``views.py`` notes of a write through a view
+    _hooks    its hooks and metadata, once it has some; ``_home`` what ``views.py`` notes of a write through a view
     """
 
     __slots__ = (
-        "sequence", "run", "kind", "edges", "saved", "fit", "settings", "counter", "_gathered", "_about", "_home",
+        "sequence", "run", "kind", "edges", "saved", "fit", "constants", "counter", "_gathered", "_hooks", "_home",
         "__weakref__",
     )  # fmt: skip
 
@@ -95,18 +95,18 @@ class Record:
     edges: tuple[Any, ...]
     saved: Any
     fit: Any
-    settings: tuple[Any, ...]
+    constants: tuple[Any, ...]
     counter: Any
     _gathered: Any
-    _about: Any
+    _hooks: Any
     _home: Any
 
     @staticmethod  # no constructor of its own: without one, Python makes the object in three quarters of the time
-    def of(kind: Kind, edges: tuple[Any, ...], settings: tuple[Any, ...] = ()) -> Record:
+    def of(kind: Kind, edges: tuple[Any, ...], constants: tuple[Any, ...] = ()) -> Record:
         """A record that is a tick younger than all before it, and has saved nothing yet."""
         record = Record()
         record.sequence, record.run, record.kind = tick(), kind.run, kind
-        record.edges, record.saved, record.settings = edges, (), settings
+        record.edges, record.saved, record.constants = edges, (), constants
         record.fit = record.counter = record._gathered = None
         return record
 
@@ -150,7 +150,7 @@ class Bundle:
 
 
 def _gather(record: Record, grad: Any, keep: bool) -> tuple[Bundle]:
-    number, total = record.settings
+    number, total = record.constants
     grads: list[Any] = [None] * total
     grads[number] = grad
     return (Bundle(grads),)
@@ -168,16 +168,16 @@ def output_of(parent: Record, number: int, total: int) -> Record:
 
 def output_number(edge: Any) -> int:
     """Which output of its record an edge stands for."""
-    return edge.settings[0] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+    return edge.constants[0] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
 
 
-#: The extras of a record or leaf, of which only few have any: hooks, metadata; from ``tensor/hooks.py``.
-make_about: Callable[[], Any] = NotImplemented
+#: The hooks of a record or leaf, of which only few have any, and its metadata; from ``tensor/hooks.py``.
+make_hooks: Callable[[], Any] = NotImplemented
 
 
-def about(edge: Any) -> Any:
-    """The extras of a record or leaf, made on first use."""
-    extras = getattr(edge, "_about", None)
-    if extras is None:
-        extras = edge._about = make_about()
-    return extras
+def hooks_of(edge: Any) -> Any:
+    """The hooks and metadata of a record or leaf, made on first use."""
+    hooks = getattr(edge, "_hooks", None)
+    if hooks is None:
+        hooks = edge._hooks = make_hooks()
+    return hooks

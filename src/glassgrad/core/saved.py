@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..ground import modes
-from . import node
 from .record import Record, VersionCounter, output_of
 from .tensor import Tensor, edge_of, share, wrap
 
 #: ``stale(record, slot)`` raises PyTorch's error for a saved tensor that was changed in place: tensor/overwritten.py.
 stale: Callable[[Record, int], NoReturn] = NotImplemented
+written: Callable[[Any], Any] = NotImplemented  # the history of a result written through a view: views.py
 
 
 class Packed:
@@ -89,26 +89,16 @@ def read_list(record: Record, slot: int) -> list[Tensor]:
     return list(tensors)
 
 
-def shown(record: Record, source: str, slot: int) -> Any:
-    """A saved value as users read it."""
-    if record.kind.row.listed and source == "tensor":
-        return tuple(record.saved[2 * slot])
-    return read(record, source, slot)
-
-
-node.read_saved = shown
-
-
 def _result_edge(record: Record, slot: int) -> Any:
     """The history of a saved result: the record itself, its output, or where a write through a view left it."""
     home = getattr(record, "_home", None)
-    return home() if home is not None else own_edge(record, slot)
+    return own_edge(record, slot) if home is None else written(home())
 
 
 def own_edge(record: Record, slot: int) -> Any:
     """The edge of the result saved at ``slot``; None where it stands beside those that carry gradients."""
     row_plan = record.kind.row.plan
-    number = next(number for at, number in row_plan.results if at == slot)
+    number = next(number for at, number in row_plan.saved_results if at == slot)
     if number not in row_plan.carry:
         return None
     return record if record.kind.outputs == 1 else output_of(record, number, len(record.kind.row.outputs))
@@ -127,7 +117,7 @@ def then(version: Any) -> int:
 def edge_at(record: Record, slot: int) -> Any:
     """The edge of the input saved at ``slot``."""
     row_plan = record.kind.row.plan
-    position = next(position for at, position, _ in row_plan.inputs if at == slot)
+    position = next(position for at, position, _ in row_plan.saved_inputs if at == slot)
     return record.edges[row_plan.edges.index(position)]
 
 

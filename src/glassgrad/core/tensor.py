@@ -1,4 +1,5 @@
-"""The Tensor: an array, its version, its place in the graph.  No operation lives here; methods arrive from the table.
+"""The Tensor: an array, its version, its place in the graph.  No operation lives here: methods arrive from the table,
+and what few programs ask for from ``tensor/members.py``.
 
 ``_array``    the data: a NumPy array, or the scalar that NumPy gives for 0-d results while nobody aliases it
 ``_edge``     the place in the graph: None, LEAF, the record that made it, a View, or the leaf that it stands for
@@ -9,19 +10,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..ground import dtypes, errors
-from ..ground.device import device
-from ..ground.handle import RemovableHandle
+from ..ground.importing import load
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
-from ..ground.window import has_strides, vacant
 from . import leaf
-from .node import Node, node_of, pair_of
-from .record import OUTPUT, Record, VersionCounter, about
+from .record import Record, VersionCounter
+
+if TYPE_CHECKING:
+    from ..tensor.node import Node
 
 ndarray = np.ndarray
 new = object.__new__
@@ -60,6 +61,9 @@ reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once 
 #: The class of tensors whose data is no array, by the type of that data (sparse tensors).
 carried_by: dict[type, type[Tensor]] = {}
 construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), from families/storage
+#: ``check_grad(tensor, value)`` raises where a value cannot be the gradient of a tensor: tensor/members.py.
+check_grad: Callable[[Tensor, Any], None] = NotImplemented
+node_of: Callable[[Any], Any] = NotImplemented  # the node of an edge, as ``grad_fn`` shows it: tensor/node.py
 
 
 def edge_of(tensor: Tensor) -> Any:
@@ -88,8 +92,8 @@ def share(tensor: Tensor) -> VersionCounter:
         if type(array) is not ndarray:
             if type(array) not in carried_by:
                 array = np.array(array)
-        elif not array.size and array.dtype.metadata is None and not has_strides(array):
-            array = vacant(array)
+        elif not array.size and array.dtype.metadata is None:
+            array = load("..ground.window", __package__).with_strides(array)  # few tensors are empty
         tensor._counter, tensor._array = version, array  # with no call between them, before which Ctrl-C could come
         if record is not None:
             record.counter = version
@@ -133,7 +137,7 @@ class Tensor:
     _counter: VersionCounter | None
     _gathered: Any = None  # what the engine gathers for a leaf
     _grad: Any = None
-    _about: Any = None
+    _hooks: Any = None
     _inference = False
     _lifted = False  # whether it stands for another while a function is transformed (``tensor/lifted.py``)
     _printed_as = "tensor"
@@ -154,29 +158,9 @@ class Tensor:
         return dtypes.of(self._array.dtype)
 
     @property
-    def device(self) -> device:
-        """Where the data lives: ``cpu``, or ``meta`` for shapes only."""
-        return device("meta" if self._array.dtype.metadata else "cpu")
-
-    @property
     def ndim(self) -> int:
         """The number of dimensions."""
         return self._array.ndim
-
-    @property
-    def itemsize(self) -> int:
-        """The size of one element in bytes."""
-        return self._array.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """The size of all elements in bytes."""
-        return self._array.size * self._array.itemsize
-
-    @property
-    def layout(self) -> Any:
-        """How elements are stored: always ``strided``."""
-        return dtypes.strided
 
     # -- its place in the graph -----------------------------------------------------------------------------------
 
@@ -210,12 +194,6 @@ class Tensor:
         return node_of(edge) if isinstance(edge, Record) else None
 
     @property
-    def output_nr(self) -> int:
-        """Which output of its ``grad_fn`` this tensor is."""
-        edge = edge_of(self)
-        return pair_of(edge)[1] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-
-    @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated so far; None until a backward call reaches this leaf."""
         total = self._grad
@@ -227,139 +205,12 @@ class Tensor:
     @audible
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            _check_grad(self, value)
+            check_grad(self, value)
         self._grad = value
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether this tensor is not a leaf and keeps its gradient."""
-        edge = edge_of(self)
-        if edge is None or edge is self:
-            return False
-        extras = getattr(edge, "_about", None)
-        return extras is not None and extras.is_retained_for(self)
-
-    @property
-    def _version(self) -> int:
-        if self._inference:
-            raise RuntimeError("Inference tensors do not track version counter.")
-        return 0 if self._counter is None else self._counter.version
-
-    @property
-    def _base(self) -> Tensor | None:
-        return self._edge.base if type(self._edge) is View else None
-
-    @property
-    def _backward_hooks(self) -> dict[int, Any] | None:
-        edge = edge_of(self)
-        extras = getattr(self if edge is None else edge, "_about", None)
-        return None if extras is None else extras.tensor_hooks
-
-    @_backward_hooks.setter
-    def _backward_hooks(self, value: dict[int, Any] | None) -> None:
-        edge = edge_of(self)
-        owner = self if edge is None else edge  # a leaf keeps them for the time when it wants gradients
-        extras = about(owner)
-        extras.tensor_hooks = value
-        if value is not None:
-            extras.let_engine_see(self, owner)
-
-    @_backward_hooks.deleter
-    def _backward_hooks(self) -> None:
-        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
-
-    @property
-    def _grad_fn(self) -> Node | None:
-        return self.grad_fn
-
-    def _is_view(self) -> bool:
-        return type(self._edge) is View
-
-    @property
-    @audible
-    def data(self) -> Tensor:
-        """The same memory without history, and with a version of its own: writes through it go unnoticed."""
-        share(self)
-        out = new(Tensor)
-        out._array, out._edge, out._counter = self._array, None, VersionCounter()
-        return out
-
-    @data.setter
-    @audible
-    def data(self, value: Tensor) -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self.requires_grad and not carries_gradients(value._array.dtype):
-            raise RuntimeError(errors.DATA_DTYPE)
-        if value._lifted:
-            raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
-        share(value)
-        self._array = value._array
-        if self._counter is None:
-            self._counter = VersionCounter()
-
-    @data.deleter
-    def data(self) -> None:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
-
-    def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in ``.grad``."""
-        edge = edge_of(self)
-        if edge is None:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if edge is not self and not self.retains_grad:
-            about(edge).retain_for(self, edge)
-
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-        """Call ``hook(grad)`` whenever a gradient of this tensor is computed; what it returns replaces it."""
-        edge = edge_of(self)
-        if edge is None:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        return about(edge).add_to_tensor(self, edge, hook)  # type: ignore[no-any-return]
-
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
-        """Call ``hook(tensor)`` after a gradient was added into this leaf's ``.grad``."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if edge_of(self) is not self:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return about(self).add_after_accumulation(self, hook)  # type: ignore[no-any-return]
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set ``requires_grad`` in place."""
-        if not isinstance(requires_grad, bool):
-            raise TypeError(
-                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                f"{type(requires_grad).__name__}"
-            )
-        require_grad(self, requires_grad, errors.ONLY_FLOATS_IN_PLACE)
-        return self
-
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        from ..ground import format as formatting  # not every program prints
-
-        try:
-            edge = edge_of(self)
-            node = type(node_of(edge)).__name__ if isinstance(edge, Record) else None
-        except RuntimeError:  # a view that must not be read again
-            edge, node = self._edge, "Invalid"
-        return formatting.tensor_repr(
-            self._array,
-            dtype=self.dtype,
-            device=self.device.type,
-            requires_grad=edge is not None or self.requires_grad,
-            grad_fn_name=node,
-            tensor_contents=tensor_contents,
-            name=self._printed_as,
-        )
-
-    def __setstate__(self, state: Any) -> None:
-        if isinstance(state, dict):
-            self.__dict__.update(state)
 
 
 def carries_gradients(dtype: np.dtype[Any]) -> bool:
@@ -382,25 +233,6 @@ def require_grad(tensor: Tensor, value: bool, refusal: str = errors.ONLY_FLOATS)
         tensor._edge = LEAF if value else None
 
 
-_C_NAMES = {"Long": "long long", "Byte": "unsigned char", "Char": "signed char"}  # how C++ calls them in messages
-
-
-def _check_grad(tensor: Tensor, value: Any) -> None:
-    """Raise PyTorch's error unless ``value`` can be the gradient of ``tensor``."""
-    if not isinstance(value, Tensor):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
-    if value is tensor:
-        raise RuntimeError("can't assign Variable as its own grad")
-    if value.dtype is not tensor.dtype:
-        got, wanted = _C_NAMES.get(value.dtype.scalar_name, value.dtype.scalar_name.lower()), tensor.dtype.scalar_name
-        raise RuntimeError(errors.GRAD_DTYPE.format(given=got, wanted=wanted))
-    if value._array.shape != tensor._array.shape:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
-            f"'{list(tensor._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
-        )
-
-
 def read_only(name: str, getter: property) -> property:
     """A property of tensors that refuses to be set and deleted in PyTorch's words."""
 
@@ -408,6 +240,11 @@ def read_only(name: str, getter: property) -> property:
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
 
     return property(getter.fget, refuse, refuse, getter.__doc__)
+
+
+def is_read_only(member: property) -> bool:
+    """Whether a property of tensors is one that :func:`read_only` made."""
+    return member.fset is member.fdel
 
 
 for _name, _member in [*vars(Tensor).items()]:

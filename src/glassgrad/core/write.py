@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, errors, listening, modes
-from ..ground.exposed import is_exposed
-from . import call, history, views
+from ..ground import listening, modes
+from . import call, history
 from .plan import F32, F64, I64
 from .record import Record, VersionCounter
 from .row import Row
-from .tensor import LEAF, Tensor, View, edge_of, share, wrap
+from .tensor import Tensor, View, edge_of, share, wrap
 
 ndarray = np.ndarray
 #: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether
@@ -24,19 +23,7 @@ quick_write: Callable[..., bool] | None = None
 #: ``strangers(row, target, others, settings)`` gives what is written where others have a say, or NOT_TAKEN; it is in
 #: ``ops/override.py``, as the door of that name in ``call.py``.
 strangers: Callable[..., Any] = NotImplemented
-
-
-def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise PyTorch's error where a result of ``shape`` would not fit into ``target``."""
-    if shape != target._array.shape:
-        raise RuntimeError(
-            f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(shape)}"
-        )
-
-
-def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
-    """Raise PyTorch's error where the operands do not broadcast to the shape of ``target``."""
-    check_fits(target, call.check_broadcast(row, arrays))
+refusals: Any = NotImplemented  #: who refuses a write, in PyTorch's words and order: the file ``tensor/writable.py``
 
 
 def memory(target: Any) -> Any:
@@ -74,37 +61,24 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
     if type(target._edge) is View and modes.grad_enabled():
-        views.check_origin(target._edge)
+        refusals.check_origin(target._edge)
     flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
     edges = history.edges_of(row, flat)
-    check_writable(target, bool(edges), row.constant)  # first histories, then memory, shapes, dtypes, as in PyTorch
-    if not row.one_value:
-        check_overlap(target)
-    for name, other in zip(row.inputs[1:], others, strict=False):
-        if isinstance(other, Tensor):
-            if (row.aligned or not row.out) and name not in row.disjoint:
-                check_overlap_with(target, other)
-            if other._array.dtype.metadata and not target._array.dtype.metadata:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    refusals.check_target(row, target, others, bool(edges))
     agreed = call.everyday_arrays(row.plan, flat)
     if agreed is None:
         agreed = call.agree(row, flat, True)
-        cast = agreed[1]
-        if not (cast is None or row.truth or dtypes.can_cast(dtypes.of(cast), target.dtype)):
-            _check_shape(row, agreed[0], target)
-            check_cast(cast, target)
+        refusals.check_result(row, *agreed[:2], target)
     arrays, cast, _ = agreed
     try:
         result = call.compute(row, arrays, settings)
     except Exception as error:
-        numbers = call.read_numbers(row, arrays, settings, error)
+        numbers = call.refusals.read_numbers(row, arrays, settings, error)
         if numbers is None:
             raise
         return in_place(row, target, others, numbers, asked)
-    check_fits(target, result.shape)
-    for name, other in zip(row.inputs[1:], others, strict=False):
-        if name in row.disjoint and isinstance(other, Tensor):
-            check_overlap_with(target, other, True)
+    refusals.check_fits(target, result.shape)
+    refusals.check_disjoint(row, target, others)
     record = None
     if edges:
         before = (_old_value(row, edges, target), *flat[1:])
@@ -117,7 +91,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
 
 def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:
     """A copy of what will be written over, if a rule will read it; else the target itself."""
-    readers = [user for _, position, users in row.plan.inputs if position == 0 for user in users]
+    readers = [user for _, position, users in row.plan.saved_inputs if position == 0 for user in users]
     if not any([edges[reader] is not None for reader in readers]):
         return target
     edge = edge_of(target)
@@ -131,7 +105,7 @@ def _copied(tensor: Tensor, edge: Any) -> Tensor:
     return copy
 
 
-def apart(target: Tensor, value: Tensor) -> Tensor:
+def separate(target: Tensor, value: Tensor) -> Tensor:
     """A value of the same history in memory of its own, where it lies on what is written and no rule will read it."""
     if type(value) not in call.ORDINARY or not np.may_share_memory(target._array, value._array):
         return value
@@ -145,15 +119,15 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
     if modes.local.anomaly:
         modes.local.anomaly.mark(record)
     if type(target._edge) is View:
-        views.rebase(target, record)
+        call.views.rebase(target, record)
         note()
     else:
         old = edge_of(target)
-        extras = getattr(old, "_about", None)
+        hooks = getattr(old, "_hooks", None)
         target._edge = record
         note()
-        if extras is not None and extras.is_retained_for(target):
-            extras.retain = None
+        if hooks is not None and hooks.is_retained_for(target):
+            hooks.retain = None
             target.retain_grad()
 
 
@@ -167,85 +141,3 @@ def store(target: Tensor, result: Any) -> None:
         result = result.copy()
     np.copyto(target._array, result, casting="unsafe")
     version.version += 1
-
-
-def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
-    """Raise PyTorch's error where a result cannot be stored in ``target``'s dtype."""
-    dtype = dtypes.of(cast)
-    if not dtypes.can_cast(dtype, target.dtype):
-        raise RuntimeError(
-            f"result type {dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
-        )
-
-
-def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> None:
-    """Raise PyTorch's error where the history of ``target`` forbids that it is written in place.
-
-    ``constant`` is an operation that has no gradient.
-    """
-    if target._lifted:
-        return  # its history is its level's, which is asked when it writes
-    edge = target._edge
-    if recorded or (modes.grad_enabled() and not constant):
-        if edge is LEAF:
-            raise RuntimeError(errors.LEAF_INPLACE)
-        if type(edge) is View:
-            views.check_writable(target, edge, recorded)
-    if target._array.dtype.kind == "c" and is_conjugate(target):
-        raise RuntimeError(errors.CONJUGATE)
-    if target._inference and not modes.local.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
-
-
-def is_conjugate(tensor: Tensor) -> bool:
-    """Whether a tensor came from ``conj``, or is a view of one that did: numbers of its own, which PyTorch has not."""
-    base = tensor._edge.base if type(tensor._edge) is View else tensor
-    return getattr(base, "_conjugate", None) is not None
-
-
-def check_overlap(target: Tensor) -> None:
-    """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
-    if is_doubled(target._array):
-        raise RuntimeError(errors.OVERLAP)
-
-
-def is_doubled(data: Any) -> bool:
-    """Whether several elements of an array are one place in memory, because it was expanded."""
-    if type(data) is not ndarray or 0 not in data.strides or not data.size or data.dtype.metadata is not None:
-        return False
-    return any(not stride and size > 1 for size, stride in zip(data.shape, data.strides, strict=True))
-
-
-def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
-    """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
-    if target is other:
-        if disjoint:
-            raise RuntimeError(errors.PARTIAL_OVERLAP)
-        return
-    if target._lifted or other._lifted:
-        return  # asked of what they stand for, when that is written
-    a, b = target._array, other._array
-    if (target._counter is None or target._counter is not other._counter) and not np.may_share_memory(a, b):
-        return
-    if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
-        return
-    if target._counter is not other._counter and is_exposed(a) and is_exposed(b):
-        return  # NumPy's memory that was handed in twice is two storages to PyTorch
-    start, first = a.ctypes.data, b.ctypes.data
-    if (disjoint or not is_same_memory(a, b)) and start < first + b.nbytes and first < start + a.nbytes:
-        raise RuntimeError(errors.PARTIAL_OVERLAP)
-
-
-def is_same_memory(a: Any, b: Any) -> bool:
-    """Whether two arrays see the same places of one memory in the same order."""
-    if type(a) is not ndarray or type(b) is not ndarray:
-        return False
-    return a.ctypes.data == b.ctypes.data and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype
-
-
-def _is_dense(array: Any) -> bool:
-    span = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True)) + array.itemsize
-    return span == array.nbytes

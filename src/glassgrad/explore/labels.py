@@ -138,5 +138,5 @@ def output_counts(walked: Walk, tensors: Iterable[Any] = ()) -> list[int]:
     edges += [edge for node in walked.nodes for edge in getattr(getattr(node, "_record", None), "edges", ())]
     for edge in edges:
         if getattr(getattr(edge, "kind", None), "name", "") == "Output":
-            totals[id(edge.edges[0])] = edge.settings[1]
+            totals[id(edge.edges[0])] = edge.constants[1]
     return [totals.get(id(getattr(node, "_record", None))) or outputs_of(node) for node in walked.nodes]

@@ -101,7 +101,7 @@ class Listener:
 
 def _named() -> dict[Any, str]:
     """Functions outside the table, and what they are called."""
-    data = Tensor.__dict__["data"]
+    data: Any = Tensor.data
     named = {data.fget: "data", data.fset: "data=", Function.__dict__["apply"].__func__: "apply"}
     for home in (autograd_api, Tensor):
         function = getattr(home, "backward", None)

@@ -1,7 +1,7 @@
 """Compiles the text of each row's everyday call: the one place where the speed of a call is made.
 
-A caller starts as a stub.  Its first call writes the row's text, compiles it (as ``dataclasses`` does; ``linecache`` is
-fed, so tracebacks and debuggers show it) and puts the new code into the very function everybody already holds.
+A caller starts as a stub.  Its second call writes the row's text, compiles it (as ``dataclasses`` does; ``linecache``
+is fed, so tracebacks and debuggers show it) and puts the new code into the very function everybody already holds.
 ``source("mul")`` gives the text.
 """
 
@@ -26,9 +26,9 @@ from ..core.tensor import LEAF, Tensor, View, edge_of, new, share
 from ..ground import listening, modes
 from ..kernels import compiled
 from ..tensor.parameter import Parameter
-from . import large
+from . import NAMES, large
 from .constant import number
-from .text import NAMES, has_run, text_of
+from .text import has_run, text_of
 
 REQUIRED = object()  # for a setting that was not given
 
@@ -44,38 +44,25 @@ def arguments_by_name(
     return call.arguments(row, tensors, named)
 
 
+def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+    """Call a row while somebody may be listening: listeners are asked first."""
+    return call.heard(row.caller, call.call, row, tensors, settings, out)
+
+
+def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+    """The same of a Python operator."""
+    return call.heard(row.operate, call.call_operator, row, tensors, settings, out)
+
+
 NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
     modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, output_of=output_of,
-    call=call.call, watched=call.watched, call_operator=call.call_operator, watched_operator=call.watched_operator,
-    read_numbers=call.read_numbers, shape_error=call.shape_error, saved=saved, fitted=fit, number=number,
+    call=call.call, watched=watched, call_operator=call.call_operator, watched_operator=watched_operator,
+    doors=call, saved=saved, fitted=fit, number=number,
     number_of=tensors.number_of, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
     REQUIRED=REQUIRED, arguments_by_name=arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
-
-
-def _stub(*args: Any, **kwargs: Any) -> Any:
-    return _first_call("NAME", args, kwargs)  # type: ignore[name-defined] # noqa: F821
-
-
-def _operator_stub(*args: Any, **kwargs: Any) -> Any:
-    return _first_operation("NAME", args)  # type: ignore[name-defined] # noqa: F821
-
-
-def _stub_of(row: Row, stub: Any, name: str) -> FunctionType:
-    consts = tuple(row.name if const == "NAME" else const for const in stub.__code__.co_consts)
-    return FunctionType(stub.__code__.replace(co_consts=consts, co_name=name, co_qualname=name), NAMES, name)
-
-
-def caller_of(row: Row) -> Any:
-    """The function that calls ``row``: a stub until its first call."""
-    return _stub_of(row, _stub, row.name)
-
-
-def operator_of(row: Row) -> Any:
-    """What stands behind the row's operator: its caller, but strangers are left to the other operand."""
-    return _stub_of(row, _operator_stub, f"__{row.operator}__")
 
 
 _making = threading.RLock()
@@ -96,18 +83,6 @@ if hasattr(os, "register_at_fork"):
 _OPERATE = {"call": "call_operator", "watched": "watched_operator"}
 _UNHEARD = {"watch": "unusual", "watched": "call"}
 _OPERATE_UNHEARD = {"watch": "unusual", "watched": "call_operator", "call": "call_operator"}
-
-
-def _first_operation(name: str, args: Any) -> Any:
-    row = TABLE[name]
-    make_ready(row)
-    return row.operate(*args)
-
-
-def _first_call(name: str, args: Any, kwargs: Any) -> Any:
-    row = TABLE[name]
-    make_ready(row)
-    return row.caller(*args, **kwargs)
 
 
 def make_ready(row: Row) -> None:
@@ -175,8 +150,7 @@ def source(name: str) -> str:
     return text_of(TABLE[name])
 
 
-NAMES.update(_first_call=_first_call, _first_operation=_first_operation)
-listening.between.update((__name__, NAMES["__name__"]))
+listening.between.add(__name__)
 
 
 def ready_all() -> None:

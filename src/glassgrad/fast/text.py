@@ -10,16 +10,15 @@ from typing import Any
 
 from ..core.plan import B1, F32, F64, I64
 from ..core.row import Row
+from . import NAMES
 
-#: What the text may name, by name; defaults and fallbacks of rows come in as their text is written.
-NAMES: dict[str, Any] = {"__name__": "glassgrad.fast.generated"}
 _DTYPES = {F32: "F32", F64: "F64", I64: "I64", B1: "B1"}
 
 
 def text_of(row: Row) -> str:
     """The source text of a row's caller and of its record's ``run``."""
     if row.listed:
-        lines = _listed_caller(row) if not row.plan.inputs and not row.plan.results else _general(row)
+        lines = _listed_caller(row) if not row.plan.saved_inputs and not row.plan.saved_results else _general(row)
     elif row.view:
         lines = _views_caller(row) if row.plan.kind.outputs > 1 else _view_caller(row)
     else:
@@ -33,7 +32,7 @@ def text_of(row: Row) -> str:
 
 def has_run(row: Row) -> bool:
     """Whether the way back of a row is printed too."""
-    return bool(row.plan.edges) and not (row.listed and (row.plan.inputs or row.plan.results))
+    return bool(row.plan.edges) and not (row.listed and (row.plan.saved_inputs or row.plan.saved_results))
 
 
 # -- calling ----------------------------------------------------------------------------------------------------------
@@ -171,10 +170,13 @@ def _failing(row: Row) -> list[str]:
     """What becomes of a call whose kernel failed: shapes that do not fit are told so, tensors among settings read."""
     arrays = _tuple(_arrays(row))
     if not row.settings:
-        return ["    except ValueError as error:", f"        shape_error({row.name}_row, {arrays}, error)"]
+        return [
+            "    except ValueError as error:",
+            f"        doors.refusals.shape_error({row.name}_row, {arrays}, error)",
+        ]
     return [
         "    except Exception as error:",
-        f"        settings = read_numbers({row.name}_row, {arrays}, {_tuple(row.settings)}, error)",
+        f"        settings = doors.refusals.read_numbers({row.name}_row, {arrays}, {_tuple(row.settings)}, error)",
         "        if settings is None:",
         "            raise",
         f"        return call({row.name}_row, {_tuple(_public(row))}, settings, None)",
@@ -217,7 +219,7 @@ def _large(row: Row) -> list[str]:
         "        try:",
         f"            r = {name}_kernel({', '.join([arrays, *row.settings])})",
         "        except ValueError as error:",
-        f"            shape_error({name}_row, ({arrays},), error)",
+        f"            doors.refusals.shape_error({name}_row, ({arrays},), error)",
         *_one_output(row, "run_large"),
     ]
 
@@ -287,22 +289,22 @@ def _record(row: Row, run: str = "run") -> list[str]:
         *(_fit(row) if plan.fits else ["n.fit = None"]),
     ]
     entries: dict[int, str] = {}
-    for slot, position, users in plan.inputs:
+    for slot, position, users in plan.saved_inputs:
         lines += _saved_input(row, slot, position, users)
         entries[slot] = f"s{slot}, v{slot}"
-    for slot, number in plan.results:
+    for slot, number in plan.saved_results:
         entries[slot] = f"o{number}._array, v{slot}" if row.outputs else "r, 0"
         if row.outputs:  # see saved.keep_result
             lines.append(f"v{slot} = {'0' if plan.carry == (number,) else f'share(o{number})'}")
     lines.append(f"n.saved = ({', '.join(entries[slot] for slot in sorted(entries))})")
     settings = []
-    for is_sizes, at in plan.extras:
+    for is_sizes, at in plan.constants:
         absent = f"None if a{at} is None else " if at in plan.optional else ""
         if is_sizes:
             settings.append(f"{absent}a{at}.shape")
         else:
             settings.append(f"number_of({row.settings[at]})" if row.lenient else row.settings[at])
-    lines.append(f"n.settings = {_tuple(settings) if settings else '()'}")
+    lines.append(f"n.constants = {_tuple(settings) if settings else '()'}")
     return lines
 
 
@@ -414,7 +416,7 @@ def _views_caller(row: Row) -> list[str]:
 def _listed_caller(row: Row) -> list[str]:
     """The caller of a row over a list of tensors (``cat``, ``stack``) whose rule needs none of them."""
     name, fallback = row.name, _fallback(row)
-    settings = ["[x.shape for x in a]" if is_sizes else row.settings[at] for is_sizes, at in row.plan.extras]
+    settings = ["[x.shape for x in a]" if is_sizes else row.settings[at] for is_sizes, at in row.plan.constants]
     strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday_dtypes)
     return [
         f"def {name}({_signature(row)}):",
@@ -456,7 +458,7 @@ def _listed_caller(row: Row) -> list[str]:
         "        n.edges = tuple(edges)",
         "        n._gathered = n.counter = n.fit = None",
         "        n.saved = ()",
-        f"        n.settings = {_tuple(settings) if settings else '()'}",
+        f"        n.constants = {_tuple(settings) if settings else '()'}",
         "    return o",
     ]
 
@@ -471,7 +473,7 @@ def _listed_run(row: Row) -> list[str]:
         if source == "needs":
             arguments.append("tuple([e is not None for e in n.edges])")
         else:
-            arguments.append("g" if source == "grad" else f"n.settings[{slot}]")
+            arguments.append("g" if source == "grad" else f"n.constants[{slot}]")
     return [f"def {row.name}_run(n, g, keep):", f"    return {row.name}_rule0({', '.join(arguments)})"]
 
 
@@ -482,12 +484,12 @@ def _run(row: Row) -> list[str]:
     lines = [f"def {name}_run(n, g, keep):"]
     if total > 1:
         lines.append(f"    {', '.join(f'e{k}' for k in range(total))} = n.edges")
-    slots = sorted([slot for slot, _, _ in plan.inputs] + [slot for slot, _ in plan.results])
+    slots = sorted([slot for slot, _, _ in plan.saved_inputs] + [slot for slot, _ in plan.saved_results])
     if slots:
         lines.append(f"    {', '.join(f's{slot}, v{slot}' for slot in slots)} = n.saved")
-    for slot, position, _ in plan.inputs:
+    for slot, position, _ in plan.saved_inputs:
         lines += _read_input(row, slot, position)
-    for slot, number in plan.results:
+    for slot, number in plan.saved_results:
         if plan.carry == (number,):  # the record's counter is its version
             lines += [
                 "    v = n.counter",
@@ -498,8 +500,8 @@ def _run(row: Row) -> list[str]:
             lines += [f"    if v{slot}.version:", f"        saved.stale(n, {slot})"]
     if plan.kind.frees:
         lines += ["    if not keep:", "        n.saved = None", "        n.run = freed"]
-    if plan.extras:
-        lines.append(f"    {', '.join(f'k{slot}' for slot in range(len(plan.extras)))}, = n.settings")
+    if plan.constants:
+        lines.append(f"    {', '.join(f'k{slot}' for slot in range(len(plan.constants)))}, = n.constants")
     for index, rule in enumerate(plan.rules):
         targets = rule.targets
         arguments = [_argument(row, targets, source, slot) for source, slot, _ in rule.reads]
@@ -526,7 +528,7 @@ def _argument(row: Row, targets: tuple[int, ...], source: str, slot: int) -> str
     if source == "needs":
         wants = "True" if len(row.plan.edges) == 1 else "e{} is not None"
         return _tuple(wants.format(target) for target in targets)
-    return f"k{slot}" if source == "setting" else f"s{slot}"
+    return f"k{slot}" if source == "constant" else f"s{slot}"
 
 
 def _read_input(row: Row, slot: int, position: int) -> list[str]:

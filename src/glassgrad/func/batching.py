@@ -35,7 +35,7 @@ from ..ground.generator import default_generator
 from ..ground.hidden import Hidden
 from ..ground.runtime import warn_once
 from ..ops.pytree import tree_flatten, tree_leaves, tree_unflatten
-from ..tensor import lifted
+from ..tensor import lifted, writable
 from ..tensor.lifted import Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
@@ -176,12 +176,12 @@ class Batch(Level):
         if not self.has(target):
             raise RuntimeError(_unwritable(row, self, target, others))
         old = target
-        if row.plan.rules and any(position == 0 for _, position, _ in row.plan.inputs):
+        if row.plan.rules and any(position == 0 for _, position, _ in row.plan.saved_inputs):
             if derives(target.value, *others):
                 old = self.batch(TABLE["clone"].caller(target.value))  # what a rule reads is written over
         result = call_row(row, (old, *others), settings)
-        write.check_fits(target, result._array.shape)
-        write.check_cast(result._array.dtype, target)
+        writable.check_fits(target, result._array.shape)
+        writable.check_cast(result._array.dtype, target)
         write.in_place(TABLE["copy"], target.value, (self.lower(result),), ())
 
     # -- one example after the other ----------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def _joined(arrived: Sequence[Pairs]) -> Pairs:
 def _through(record: Record, arrived: Sequence[Any], kind: Any) -> list[Any]:
     """The pairs at each input of a record."""
     if record.kind is OUTPUT:
-        number, total = record.settings
+        number, total = record.constants
         return [(number, total, _joined(arrived))]
     if type(arrived[0]) is tuple:  # results of a record with several
         total = arrived[0][1]

@@ -201,8 +201,8 @@ def _mixed(record: Any, reason: str) -> RuntimeError:
     """The refusal of a record, with the line that made it, where that is known."""
     if not isinstance(record, Record):
         return RuntimeError(f"per-sample gradients: a parameter of sizes {list(record._array.shape)} {reason}")
-    about = getattr(record, "_about", None)
-    trace = None if about is None else about.metadata.get("traceback_")
+    hooks = getattr(record, "_hooks", None)
+    trace = None if hooks is None else hooks.metadata.get("traceback_")
     line = (
         "\n" + trace[-1].rstrip()
         if trace
@@ -241,7 +241,7 @@ class _Walk:
     def through(self, record: Record, came: Any) -> list[Any]:
         """What a record gives on to each of its edges."""
         if record.kind is OUTPUT:
-            number, total = record.settings
+            number, total = record.constants
             return [_Bundled([came if index == number else None for index in range(total)])]
         wishes = [edge is not None and edge in self.needed for edge in record.edges]
         if isinstance(came, _Bundled):
@@ -293,7 +293,7 @@ class _Walk:
     def _side_by_side(self, record: Record, came: Any, wishes: Sequence[bool]) -> list[Any]:
         row = record.kind.row
         if row is not None and row.name == "native_batch_norm" and came.where.dim != 1 and self.size > 1:
-            if record.settings[row.plan.saves["training"][1]]:  # also where its own parameters alone are wanted
+            if record.constants[row.plan.saves["training"][1]]:  # also where its own parameters alone are wanted
                 raise _mixed(record, "mixes samples: it standardises each by the mean and variance of all")
         shared = [wish and self._is_shared(edge) for wish, edge in zip(wishes, record.edges, strict=True)]
         inner = [wish and not share for wish, share in zip(wishes, shared, strict=True)]
@@ -397,8 +397,8 @@ class _Walk:
                 values.append(lambda array: where.apart(array, self.size))
             else:
                 source, slot = row.plan.saves[name]
-                if source == "setting":
-                    values.append(record.settings[slot])
+                if source == "constant":
+                    values.append(record.constants[slot])
                 else:
                     tensor = saved.read(record, source, slot)
                     values.append(None if tensor is None else tensor._array)
@@ -493,7 +493,7 @@ def _may_hold_data(record: Record) -> bool:
         return True
     if row is None:
         return False
-    has_tensors = any(isinstance(part, Tensor) for part in tree_leaves(record.settings))
+    has_tensors = any(isinstance(part, Tensor) for part in tree_leaves(record.constants))
     return has_tensors or (not row.listed and len(row.plan.edges) < len(row.inputs))
 
 
@@ -521,7 +521,7 @@ def _follows(record: Record, came: Any, at: int, shape: tuple[int, ...]) -> Samp
     if where.dim == 0 and (row.name, row.inputs[row.plan.edges[at]]) in ROW_BY_ROW:
         return where
     if row.name in ("log_softmax", "softmax", "safe_softmax"):
-        dim = record.settings[row.plan.saves["dim"][1]]
+        dim = record.constants[row.plan.saves["dim"][1]]
         return where if dim % len(shape) != where.dim else None
     return None
 

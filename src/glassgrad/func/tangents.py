@@ -24,7 +24,7 @@ from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ground import modes
-from ..tensor import lifted
+from ..tensor import lifted, writable
 from ..tensor.lifted import Kept, Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
@@ -139,8 +139,8 @@ class Forward(Level):
             clone = TABLE["clone"].caller
             old = self.dual(clone(target.value), None if target.tangent is None else clone(target.tangent))
         result = self.call(row, (old, *others), settings)
-        write.check_fits(target, result._array.shape)
-        write.check_cast(result._array.dtype, target)
+        writable.check_fits(target, result._array.shape)
+        writable.check_cast(result._array.dtype, target)
         copy = TABLE["copy"]
         write.in_place(copy, target.value, (result.value,), ())
         if result.tangent is not None and target.tangent is None:
@@ -286,8 +286,8 @@ def _by_reverse_rule(
                     arguments.append(_fitted(tangent, outs[0]))
                 elif source == "needs":
                     arguments.append(tuple(other == target for other in targets))
-                elif source == "setting":
-                    arguments.append(record.settings[slot])
+                elif source == "constant":
+                    arguments.append(record.constants[slot])
                 else:
                     arguments.append(history._saved(record, row, source, slot, cast, True, {}))
             answer = rule(*arguments)
@@ -304,7 +304,7 @@ def _constants(
     positions = range(len(values)) if row.listed else row.plan.edges
     edges = tuple(None if tangents[position] is None else LEAF for position in positions)
     record = describe(row, edges, values, settings)
-    for _, number in row.plan.results:
+    for _, number in row.plan.saved_results:
         record.saved += Bare(outs[number]), 0
     return record
 

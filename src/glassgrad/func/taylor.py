@@ -161,7 +161,7 @@ class Taylor(Level):
 
 def _reads_results(row: Row) -> bool:
     """Whether the forward rule of a row reads the row's results."""
-    return bool(row.plan.results) or not {"result", *row.outputs}.isdisjoint(row.tangent_names)
+    return bool(row.plan.saved_results) or not {"result", *row.outputs}.isdisjoint(row.tangent_names)
 
 
 def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence[Any]]) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from ..core.record import Record, output_of
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ground import modes
+from ..tensor import writable
 from ..tensor.lifted import Kept, Lifted, derives
 from . import levels
 from .levels import Level, call_row, like, several
@@ -138,7 +139,7 @@ class Reverse(Level):
         for number in plan.carry:
             if carries_gradients(outs[number]._array.dtype):
                 outs[number].place = record if len(plan.carry) == 1 else output_of(record, number, len(outs))
-        for _, number in plan.results:
+        for _, number in plan.saved_results:
             record.saved += Kept(outs[number]), 0
 
     # -- writes and views ---------------------------------------------------------------------------------------------
@@ -165,11 +166,11 @@ class Reverse(Level):
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         old = target
         wanted = modes.local.grad or derives(target.value, *others)
-        if wanted and any(position == 0 for _, position, _ in row.plan.inputs):
+        if wanted and any(position == 0 for _, position, _ in row.plan.saved_inputs):
             old = self.track(TABLE["clone"].caller(target.value), place_of(target))  # what a rule reads is written over
         result = call_row(row, (old, *others), settings)
-        write.check_fits(target, result._array.shape)
-        write.check_cast(result._array.dtype, target)
+        writable.check_fits(target, result._array.shape)
+        writable.check_cast(result._array.dtype, target)
         copy = TABLE["copy"]
         written = self.call(copy, (target, result), ())
         place = written.place if modes.local.grad else place_of(target)

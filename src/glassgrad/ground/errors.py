@@ -1,6 +1,5 @@
 """PyTorch's sentences for what goes wrong, one constant each, and the errors that are the package's own."""
 
-from .names import OURS
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -126,4 +125,4 @@ class AcceleratorError(RuntimeError):
 
 
 for _kind in (OutOfMemoryError, AcceleratorError):
-    _kind.__module__ = OURS  # where pickles find it
+    _kind.__module__ = __name__.partition(".")[0]  # where pickles find it

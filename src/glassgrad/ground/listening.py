@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from . import modes
-from .hidden import ValuesHidden
+from .errors import ValuesHidden
 from .synonyms import in_pytorchs_words, parameters, synonyms_in
 
 #: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.

@@ -27,7 +27,7 @@ _ODD = {
     (f"{OURS}.families.storage.functions", "UntypedStorage"): ("torch.storage", "UntypedStorage"),
     (f"{OURS}.families.storage.typed", "TypedStorage"): ("torch.storage", "TypedStorage"),
     (f"{OURS}.ground.handle", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
-    (f"{OURS}.core.node", "Node"): ("torch.autograd.graph", "Node"),
+    (f"{OURS}.tensor.node", "Node"): ("torch.autograd.graph", "Node"),
     (f"{OURS}.optim.matrices", "Muon"): ("torch.optim", "Muon"),
     (f"{OURS}.optim.matrices", "Adafactor"): ("torch.optim", "Adafactor"),
 }

@@ -9,8 +9,6 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .importing import load
-from .later import later, published
-from .names import home_of, own_name, rehome
 
 _shown: dict[str, dict[str, str]] = {}  # by path: the names of each file
 
@@ -45,6 +43,9 @@ def house(module: ModuleType, rest: str = "") -> None:
 
     Classes that are shown nowhere live at the path ``rest``, where there is one.
     """
+    from .later import published  # not every program has use for layers, or for modules at PyTorch's paths
+    from .names import own_name
+
     file = own_name(module)
     values = vars(module)
     for path, files in _shown.items():
@@ -56,6 +57,8 @@ def house(module: ModuleType, rest: str = "") -> None:
 
 
 def _rehome(value: Any, file: str, path: str) -> None:
+    from .names import home_of, rehome  # as in ``house``
+
     if isinstance(value, (type, FunctionType)) and home_of(value) == file:
         rehome(value, path)
 
@@ -74,6 +77,8 @@ class _Finder:
 
     def exec_module(self, module: ModuleType) -> None:
         """Give the module its names, which are fetched when somebody wants them; those that nobody publishes too."""
+        from .later import later  # as in ``house``
+
         name = module.__name__
         files = _shown[name]
         names = vars(module)

@@ -66,8 +66,10 @@ def look(array: Any, window: Window) -> Any:
     return _from_memory(array, sizes, tuple(stride * item for stride in strides), offset * item)
 
 
-def vacant(array: Any) -> Any:
-    """An empty array with strides that its views can have theirs from: NumPy gives it none."""
+def with_strides(array: Any) -> Any:
+    """An empty array, with strides that its views can have theirs from where NumPy gave it none."""
+    if has_strides(array):
+        return array
     return _from_memory(array, array.shape, tuple(step * array.itemsize for step in dense(array.shape)), 0)
 
 

@@ -28,7 +28,6 @@ from threading import get_ident
 from typing import Any
 
 from ..ground.importing import load
-from . import earned
 
 LEAST = 4096  # elements: below, the call of NumPy's functions costs no more than that of a compiled one
 FEW = 128  # the same, of what takes NumPy many calls
@@ -85,6 +84,17 @@ _PATHS = {name: f"glassgrad.kernels.native.{name}" for name in ("elementary", "e
 _loading: set[int] = set()  # the threads that are in the midst of it
 
 
+_earned: Any = None
+
+
+def _counts() -> Any:
+    """The file ``earned.py``, which counts the work that was asked for: programs of small arrays have no use for it."""
+    global _earned
+    if _earned is None:
+        _earned = load("glassgrad.kernels.earned")
+    return _earned
+
+
 class _Waiting:
     """What stands for a file of kernels that has not earned to be loaded: NumPy serves what it is asked for."""
 
@@ -95,20 +105,21 @@ class _Waiting:
         return partial(self._asked, function)
 
     def _asked(self, function: str, *arguments: Any, **settings: Any) -> Any:
-        if not earned.by(self.name, arguments, settings):
+        if not _counts().by(self.name, arguments, settings):
             return None
         return getattr(_loaded(self.name), function)(*arguments, **settings)
 
 
 def is_ready(name: str, elements: int) -> bool:
     """Whether the file of kernels of that name is loaded, or has earned it by ``elements`` more to be made."""
-    return name in globals() or not patient or earned.by_elements(name, elements)
+    return name in globals() or not patient or _counts().by_elements(name, elements)
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
-    return _Waiting(name) if patient and not earned.has(name) else _loaded(name)  # a name of no file has earned nothing
+    waits = patient and not _counts().has(name)  # a name of no file has earned nothing
+    return _Waiting(name) if waits else _loaded(name)
 
 
 def _loaded(name: str) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import call, leaf, node, record, saved, tensor, write
+from ..core import call, leaf, record, saved, tensor, write
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import importing, listening, paths
@@ -91,9 +91,9 @@ class Later:
 
     def resolve(self) -> Any:
         """The method itself, which now is in this one's place."""
-        importing.load(self.file)
+        module = importing.load(self.file)
         if self.owner.__dict__[self.name] is self:
-            setattr(self.owner, self.name, _METHODS[self.name])
+            setattr(self.owner, self.name, getattr(module, "MEMBERS", _METHODS)[self.name])
         return self.owner.__dict__[self.name]
 
     def __get__(self, tensor: Any, owner: Any = None) -> Any:
@@ -109,13 +109,31 @@ class Later:
 
 
 def hand_in(holder: Any, name: str, family: str, home: str = _HOME) -> None:
-    """Let a floor below call what a family, or a file of ``home``, hands to it: the first call imports that."""
+    """Let a floor below call what a family, or a file of ``home``, hands to it: the first call imports that.
+
+    A file that hands in nothing itself has it under the same name.
+    """
 
     def first(*args: Any, **kwargs: Any) -> Any:
-        importing.load(f"{home}.{family}")
+        module = importing.load(f"{home}.{family}")
+        if hasattr(getattr(holder, name), "is_waiting"):
+            setattr(holder, name, getattr(module, name))
         return getattr(holder, name)(*args, **kwargs)
 
+    first.is_waiting = True  # type: ignore[attr-defined]  # a mark, as a function that knows itself is a circle
     setattr(holder, name, first)
+
+
+class File:
+    """Stands for a file of a floor above, whose functions the core asks for: imported when one is first wanted."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(importing.load(f"{_PACKAGE}.{self.file}"), name)
 
 
 def _open() -> None:
@@ -143,16 +161,30 @@ def _complete(owner: type, name: str) -> None:
 for _holder, _door, _file in (
     (call, "strangers", "ops.override"), (call, "shapes_only", "ops.override"), (write, "strangers", "ops.override"),
     (call, "into", "tensor.out"), (call, "refuse_gradients", "tensor.out"),
-    (saved, "stale", "tensor.overwritten"), (node, "raw_saved", "tensor.packed"),
-    (record, "make_about", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
+    (call, "heard", "tensor.heard"), (saved, "stale", "tensor.overwritten"), (tensor, "node_of", "tensor.node"),
+    (record, "make_hooks", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
+    (tensor, "check_grad", "tensor.members"), (tensor, "reread", "core.views"), (saved, "written", "core.views"),
     (leaf, "copied", "autograd.api"),
     *((listening, _name_there, "ops.torch_function") for _name_there in (
         "is_answered", "overridden", "ask_first", "with_numbers",
     )),
 ):  # fmt: skip
     hand_in(_holder, _door, _file, _PACKAGE)
+call.refusals = File("tensor.refusals")
+write.refusals, call.views = File("tensor.writable"), File("core.views")
 listening.silent = call.ORDINARY
+listening.between.add(__name__)
+_MEMBER_PROPERTIES = (
+    "device", "itemsize", "nbytes", "layout", "output_nr", "retains_grad", "data", "_version", "_base", "_grad_fn",
+    "_backward_hooks",
+)  # fmt: skip
+_PROPERTIES.update(_MEMBER_PROPERTIES)
+_MEMBERS = (
+    *_MEMBER_PROPERTIES, "retain_grad", "register_hook", "register_post_accumulate_grad_hook", "requires_grad_",
+    "_is_view", "__repr__", "__setstate__",
+)  # fmt: skip
 for _owner, _method, _file in (
+    *((Tensor, _name_there, "tensor.members") for _name_there in _MEMBERS),
     (Tensor, "__torch_function__", "ops.torch_function"), (Parameter, "__torch_function__", "ops.torch_function"),
     (Tensor, "__init_subclass__", "ops.torch_function"), (Tensor, "_make_subclass", "ops.torch_function"),
     (Tensor, "_make_wrapper_subclass", "ops.torch_function"), (Tensor, "backward", "autograd.api"),
@@ -160,7 +192,7 @@ for _owner, _method, _file in (
     setattr(_owner, _method, Later(_owner, _method, f"{_PACKAGE}.{_file}"))
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
 registers.hand_in, registers.complete = hand_in, _complete
-_FLOORS = ("ground", "kernels", "tensor", "fast", "ops", "autograd")
+_FLOORS = ("ground", "core", "kernels", "tensor", "fast", "ops", "autograd")
 importing.keep_whole(_HOME, *(f"{_PACKAGE}.{floor}" for floor in _FLOORS))
 _open()
 for _file, _homes in LAYERS.items():

@@ -9,11 +9,11 @@ from typing import Any
 
 from ..core.tensor import read_only
 from ..ground.listening import Function, audible
-from ..ground.names import OURS
 from ..ground.register import Register
 
 COMPOSITES: Register[Composite] = Register()
 UNITS: list[Callable[..., Any]] = []  # what :func:`unit` marks
+_OURS = __name__.partition(".")[0]
 
 
 class Composite:
@@ -54,7 +54,7 @@ def composite(
         if type(func) is FunctionType:  # and no property
             if function and func.__name__ != own:  # errors and pickles know it by its public name
                 func.__name__ = func.__qualname__ = own
-                func.__module__ = OURS
+                func.__module__ = _OURS
             func = audible(func)
         if isinstance(func, property) and func.fset is None:
             func = read_only(own, func)
@@ -70,7 +70,7 @@ def composite(
 def functional(function: Function) -> Function:
     """Mark a function of ``torch.nn.functional`` where ``torch`` has another of its name: ``functional_dropout``."""
     function.__name__ = function.__qualname__ = function.__name__.removeprefix("functional_")
-    function.__module__ = f"{OURS}.nn.functional"  # where pickles find it
+    function.__module__ = f"{_OURS}.nn.functional"  # where pickles find it
     return audible(function)
 
 

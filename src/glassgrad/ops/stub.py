@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.row import TABLE, Row
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_read_only
 from ..ground import later
 from .declare import COMPOSITES
 
@@ -25,7 +25,8 @@ NUMBER = "int | float | complex"
 #: The words that annotations in a stub may use; anything else becomes Any.
 WORDS = {
     "Any", "None", "Tensor", "bool", "bytes", "complex", "dict", "float", "int", "list", "object", "str", "tuple",
-    "type", "Callable", "Iterable", "Iterator", "Sequence", "Size", "device", "dtype", "dtypes",
+    "type", "Callable", "Iterable", "Iterator", "Node", "RemovableHandle", "Sequence", "Size", "device", "dtype",
+    "dtypes",
 }  # fmt: skip
 
 #: What functions give that answer in several ways, but for these arguments always the same.
@@ -50,8 +51,10 @@ def tensor_stub() -> str:
     """The text of ``core/tensor.pyi``: the file's own names, and in the class what ``bind`` installs."""
     tree = ast.parse((PACKAGE / "core" / "tensor.py").read_text(encoding="utf-8"))
     lines = [HEAD, "import builtins as _b", "from collections.abc import Iterable, Iterator, Sequence"]
-    lines += [ast.unparse(node) for node in tree.body if _is_import(node)]
-    lines.append("from ..ground.device import device as _device")
+    for node in tree.body:  # also what is imported for type checkers alone
+        statements = node.body if isinstance(node, ast.If) else [node]
+        lines += [ast.unparse(statement) for statement in statements if _is_import(statement)]
+    lines += ["from ..ground.device import device as _device", "from ..ground.handle import RemovableHandle"]
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == "Tensor":
             lines += ["", "class Tensor:"]
@@ -231,7 +234,10 @@ def _member(name: str, member: Any) -> list[str]:
     """A composite as a member of the class."""
     if isinstance(member, property):
         answer = _words(member.fget.__annotations__.get("return"))
-        return ["@property", f"def {name}(self) -> {answer}: ..."]
+        lines = ["@property", *_closed(f"def {name}(self) -> {answer}:", member.__doc__)]
+        if member.fset is not None and not is_read_only(member):
+            lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
+        return lines
     row = getattr(member, "row", None)  # a caller's own signature shows at its first call only
     if row is not None:
         return _def(name, ["self", *_row_parameters(row, row.out is not None)], _row_answer(row), member.__doc__)
@@ -239,6 +245,8 @@ def _member(name: str, member: Any) -> list[str]:
     first = parameters.pop(0) if parameters and parameters[0] not in ("*", "/") else ""
     if first.startswith("*"):
         parameters.insert(0, first)
+    if hasattr(object, name) and "*" in parameters:  # type checkers know no keywords of special methods
+        parameters = ["*args: Any", "**kwargs: Any"]
     return _def(name, ["self", *parameters], answer, member.__doc__)
 
 

@@ -21,7 +21,9 @@ from ..core.tensor import Tensor, alias, new, wrap
 from ..ground import dtypes, listening
 from ..ground.meta import blank
 from ..ground.names import OURS, home_of, is_own, is_own_frame, torch_name
+from ..tensor.heard import spelled
 from ..tensor.parameter import Parameter
+from ..tensor.refusals import as_numbers
 from .in_python import handed
 
 
@@ -171,7 +173,7 @@ def row_overridden(row: Row, tensors: Sequence[Any], settings: Sequence[Any], ou
     if not asked:
         return call.NOT_TAKEN
     heed(flat)
-    args, named = call.spelled(row, tensors, settings, out)
+    args, named = spelled(row, tensors, settings, out)
     return ask(row.caller, asked, args, named or None)
 
 
@@ -222,7 +224,7 @@ _FAILURES = (TypeError, AttributeError, ValueError)  # what comes of a tensor in
 
 def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """What a call that failed gives with numbers for 0-d tensors behind its first argument, or NOT_TAKEN."""
-    others, named = call.as_numbers(args[1:]), call.as_numbers([*kwargs.values()])
+    others, named = as_numbers(args[1:]), as_numbers([*kwargs.values()])
     if (others is None and named is None) or not isinstance(error, _FAILURES):
         return call.NOT_TAKEN
     try:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, saved
-from ..core.node import UNFOLDED
 from ..core.record import Record, freed, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, edge_of, wrap
 from ..families.shape.rows import on_arrays
 from ..ground import modes
+from ..tensor.node import UNFOLDED
 from ..tensor.packed import lend
 
 
@@ -100,7 +100,7 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
 
     def unfold(record: Record) -> None:
         row = record.kind.row
-        positions = {key: position for key, (how, position) in row.plan.saves.items() if how == "setting"}
+        positions = {key: position for key, (how, position) in row.plan.saves.items() if how == "constant"}
         is_freed = record.run is freed
         leaves: dict[Tensor, Tensor] = {}
         inputs = _stand_ins(record, leaves) if is_freed else _inputs(record)
@@ -108,7 +108,7 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
         before = modes.local.grad
         try:
             modes.set_grad(True)
-            results = FORMS[name].function(*inputs, *[record.settings[positions[key]] for key in settings])
+            results = FORMS[name].function(*inputs, *[record.constants[positions[key]] for key in settings])
         finally:
             modes.off |= modes.local.me
             modes.local.grad = before
@@ -142,13 +142,13 @@ def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:
     """Noughts in the place of the tensors that a freed record was made from; ``leaves`` are filled: whom for whom."""
     row = record.kind.row
     if row.listed:
-        sizes = record.settings[row.plan.saves["tensors_sizes"][1]]
+        sizes = record.constants[row.plan.saves["tensors_sizes"][1]]
     else:
-        sizes = [record.settings[row.plan.saves[f"{name}_sizes"][1]] for name in row.inputs]
+        sizes = [record.constants[row.plan.saves[f"{name}_sizes"][1]] for name in row.inputs]
     stand_ins: list[Tensor] = []
     for shape, edge in zip(sizes, record.edges, strict=True):
         tensor = wrap(np.zeros(shape, np.float32))
-        if not stand_ins and "dense" in row.settings and not record.settings[row.plan.saves["dense"][1]]:
+        if not stand_ins and "dense" in row.settings and not record.constants[row.plan.saves["dense"][1]]:
             tensor._array = np.zeros((shape[1], shape[0], *shape[2:]), np.float32).swapaxes(0, 1)
         if isinstance(edge, Tensor):
             tensor._edge = LEAF

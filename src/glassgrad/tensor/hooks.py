@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import engine, leaf, record
-from ..core.record import OUTPUT, Bundle, Record, about, freed, output_number
+from ..core.record import OUTPUT, Bundle, Record, freed, hooks_of, output_number
 from ..core.tensor import Tensor, wrap
 from ..ground import errors, modes
 from ..ground.handle import RemovableHandle, register
@@ -25,7 +25,7 @@ def unserializable_hook(f: Any) -> Any:
     return f
 
 
-class About:
+class Hooks:
     """What only few records and leaves have: hooks, metadata, the traceback of the forward call.
 
     It does not know the record or leaf that it belongs to, which hands itself in: they would be a cycle.
@@ -95,7 +95,7 @@ class About:
             for reference in self.outputs:  # those that no gradient reached
                 output = reference()
                 if output is not None and grad.grads[output_number(output)] is None:
-                    output._about.before(None, lifted)
+                    output._hooks.before(None, lifted)
         elif grad is not None or not isinstance(edge, Record) or edge.kind is not OUTPUT:
             grad = self.before(grad, lifted)
         return grad
@@ -170,11 +170,11 @@ class About:
 
 def _hooked(node: Record, grad: Any, keep: bool) -> Any:
     """The ``run`` of a record that has hooks, in a walk that knows of none."""
-    extras = node._about
+    hooks = node._hooks
     before_mode = modes.local.grad
     try:
         modes.set_grad(False)
-        return extras.around(node, extras.arriving(node, grad, False), keep, False)
+        return hooks.around(node, hooks.arriving(node, grad, False), keep, False)
     finally:
         modes.local.grad = before_mode
         modes.settle()
@@ -183,10 +183,10 @@ def _hooked(node: Record, grad: Any, keep: bool) -> Any:
 def _watch_output(output: Record) -> None:
     """Let the record of an output know that it has hooks: they are called without a gradient too."""
     parent = output.edges[0]
-    extras = about(parent)
-    if not any(reference() is output for reference in extras.outputs):
-        extras.outputs.append(weakref.ref(output))
-        extras.install(parent)
+    hooks = hooks_of(parent)
+    if not any(reference() is output for reference in hooks.outputs):
+        hooks.outputs.append(weakref.ref(output))
+        hooks.install(parent)
 
 
 def _on_leaf(change: int) -> None:
@@ -220,4 +220,4 @@ def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     return answer
 
 
-record.make_about = About
+record.make_hooks = Hooks

@@ -11,9 +11,11 @@ import numpy as np
 from ..core import call
 from ..core.row import Row
 from ..core.tensor import Tensor, share
-from ..core.write import check_cast, check_fits, check_overlap, check_overlap_with, store
+from ..core.write import store
 from ..ground import dtypes, errors, modes
 from ..ground.runtime import warn
+from .refusals import is_elementwise
+from .writable import check_cast, check_fits, check_overlap, check_overlap_with
 
 #: What the name of a row that is not public has behind the name of the function that users call.
 _FORM = re.compile("_(dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
@@ -87,7 +89,7 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
             _check_out(row, target, source)
         _check_memory(row, flat, target)
         if not checks_kinds_first:
-            if isinstance(row, Row) and call.is_elementwise(row) and any(operand is target for operand in flat):
+            if isinstance(row, Row) and is_elementwise(row) and any(operand is target for operand in flat):
                 check_fits(target, source._array.shape)
             _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):

@@ -7,17 +7,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core import saved
-from ..core.node import pair_of
 from ..core.record import Record
 from ..core.saved import counter_of, edge_at, own_edge, then
 from ..core.tensor import LEAF, Tensor, edge_of
 from ..ground import dtypes, errors, modes
+from .node import pair_of
 
 
 def stale(record: Record, slot: int) -> NoReturn:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
     row_plan = record.kind.row.plan
-    is_input = any(at == slot for at, _, _ in row_plan.inputs)
+    is_input = any(at == slot for at, _, _ in row_plan.saved_inputs)
     value, version = record.saved[2 * slot], record.saved[2 * slot + 1]
     if type(value) is tuple:  # of a row over a list of tensors
         pairs = zip(value, version, strict=True)

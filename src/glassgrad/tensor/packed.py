@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core import node, plan, saved
-from ..core.node import saved_value
+from ..core import plan, saved
 from ..core.record import Record, freed
 from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import errors, modes
+from .node import saved_value
 
 
 class Hooked(saved.Packed):
@@ -121,11 +121,8 @@ def _repack(record: Record, source: str, slot: int, pack: Any, unpack: Any) -> N
         entries = list(record.saved)
         entries[2 * slot] = Hooked(pack, unpack, tensor, edge_of(tensor), source == "result")
         record.saved = tuple(entries)
-        about = getattr(record, "_about", None)  # what is printed for speed knows nothing of packed values
-        if about is not None and about.inner is not None:  # hooks stand before it
-            about.inner = plan.gradients
+        hooks = getattr(record, "_hooks", None)  # what is printed for speed knows nothing of packed values
+        if hooks is not None and hooks.inner is not None:  # hooks stand before it
+            hooks.inner = plan.gradients
         else:
             record.run = plan.gradients
-
-
-node.raw_saved = raw_saved

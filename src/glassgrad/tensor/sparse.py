@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..core.node import node_of
 from ..core.record import VersionCounter
 from ..core.tensor import Tensor, carried_by, edge_of, wrap
 from ..families.sparse.kernels import Coo, Csr
 from ..ground import dtypes, importing, register
 from ..ground import format as formatting
 from ..ground.device import device
+from .node import node_of
 
 dispatch: Any = None  # what a row of the table gives for sparse tensors, from above
 

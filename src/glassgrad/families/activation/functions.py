@@ -14,7 +14,7 @@ from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
-from ...tensor import lifted
+from ...tensor import lifted, writable
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus
@@ -107,7 +107,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 @composite(method=False)
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place :func:`threshold`."""
-    write.check_writable(input, False)
+    writable.check_writable(input, False)
     if input._array.dtype.kind != "f" or type(value) is not float:
         threshold, value = _stored(input, threshold, value)
     return _written(rows.threshold_written, input, threshold, value)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.call import former
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ops.declare import composite
+from ...tensor import writable
+from ...tensor.refusals import former
 from ..compare import rows as compare
 from ..pointwise import limit as sign
 from ..pointwise import rounding
@@ -121,7 +122,7 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
         if is_number(other):
             other = plain(other)
             if row.row.strict:
-                write.check_cast(raised(self, in_float(other))._array.dtype, self)
+                writable.check_cast(raised(self, in_float(other))._array.dtype, self)
                 return written(with_number, self, settings=(other,))
             if recorded_with(self, other):
                 return written(with_number, self, settings=(other,))
@@ -436,7 +437,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
         _check_lerp(self, end, weight)
         weight = weight if isinstance(weight, Tensor) else _weight(self, weight)
     except RuntimeError:
-        write.check_writable(self, False)  # which PyTorch asks first
+        writable.check_writable(self, False)  # which PyTorch asks first
         raise
     if isinstance(weight, Tensor):
         return written(arithmetic.lerp, self, end, weight)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.record import Kind, Record, VersionCounter
 from ...core.tensor import Tensor, edge_of, share
-from ...core.write import is_conjugate
+from ...tensor.writable import is_conjugate
 
 _OUTDATED = (
     "a conjugate's gradient is wanted, and the tensor whose conjugate it is has been written in place since by an "

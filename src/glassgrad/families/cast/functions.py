@@ -18,7 +18,7 @@ from ...ground.meta import blank
 from ...ground.runtime import warn_once
 from ...ground.window import strides_of
 from ...ops.declare import composite
-from ...tensor import lifted
+from ...tensor import lifted, writable
 from ..arithmetic.functions import is_number, need_tensor, plain
 from ..index.rows import select
 from ..pointwise import limit as sign
@@ -231,9 +231,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = wrap(np.asarray(plain(src)))
     have, wanted = src._array.shape, self._array.shape
     if have != wanted:
-        write.check_writable(self, False)
-        write.check_overlap(self)
-        write.check_overlap_with(self, src)
+        writable.check_writable(self, False)
+        writable.check_overlap(self)
+        writable.check_overlap_with(self, src)
         for back in range(1, min(len(have), len(wanted)) + 1):
             if have[-back] != wanted[-back] and have[-back] != 1 and wanted[-back] != 1:
                 raise RuntimeError(
@@ -247,7 +247,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         warn_once(DISCARDED)
     if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
         src = detach(src)
-    if write.is_same_memory(self._array, src._array) and edge_of(self) is None is edge_of(src):
+    if writable.is_same_memory(self._array, src._array) and edge_of(self) is None is edge_of(src):
         share(self).version += 1
         return self  # though elements share their place
     return write.in_place(cast.copy.row, self, (src,), ())
@@ -289,9 +289,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             share(self).version += 1
             return self
     if isinstance(value, Tensor) or is_number(value):
-        write.check_writable(self, False)
+        writable.check_writable(self, False)
     row, tensors, settings = _filling(self, value, cast.fill_with_number, cast.fill_with_tensor, "fill_")
-    tensors = tuple(write.apart(self, number) for number in tensors)
+    tensors = tuple(write.separate(self, number) for number in tensors)
     return write.in_place(row.row, self, tensors, settings)
 
 

@@ -12,8 +12,8 @@ from ...ground import device as devices
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.exposed import expose
+from ...ground.importing import load
 from ...ground.meta import blank
-from ...ground.runtime import warn
 from ...ops.declare import composite
 
 _FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
@@ -82,6 +82,11 @@ def warn_of_copy(function: str) -> None:
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
         f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor)."
     )
+
+
+def warn(message: str) -> None:
+    """Warn whoever called our package; few programs come here."""
+    load("...ground.runtime", __package__).warn(message)
 
 
 # -- reading values ---------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ...ground.listening import asking
 from ...ground.meta import blank
 from ...ground.window import look
 from ...ops.declare import composite
-from ...tensor import lifted
+from ...tensor import lifted, writable
 from ..arithmetic.functions import need_tensor
 from ..sparse.kernels import Carrier
 from .construct import array_of, fresh, mark, numpy_of, tensor_of, warn_of_copy
@@ -161,7 +161,7 @@ def create(
     if out is not None:
         check_out(function, out, dtype)
         if function not in ("empty", "zeros", "ones", "full", "eye", "randperm"):  # PyTorch asks no more of these
-            write.check_overlap(out)
+            writable.check_overlap(out)
         return fill_out(out, allocate(make, sizes, out._array.dtype, function))
     if on_meta(device, function):
         result = fresh(allocate(blank, sizes, kind, function))

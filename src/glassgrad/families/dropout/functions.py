@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...core.write import check_cast
 from ...ground import modes
 from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...ground.runtime import warn
 from ...ops.declare import composite, functional, unit
 from ...tensor import lifted
+from ...tensor.writable import check_cast
 from ..random.kernels import bernoulli
 from ..random.rows import placed
 from ..reduce.functions import check_tensor

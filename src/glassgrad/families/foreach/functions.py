@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...core.write import check_cast
 from ...ground.dtypes import called
 from ...ops.declare import composite
+from ...tensor.writable import check_cast
 from ..arithmetic.functions import is_number, no_match
 from ..create.construct import tensor as new_tensor
 from ..norm.functions import vector_norm

@@ -12,6 +12,7 @@ from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor import writable
 from ...tensor.lifted import Lifted
 from ..scatter.functions import gather
 from ..shape.rows import axis_of, expand, reshape
@@ -168,11 +169,11 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     try:
         row, others, settings = _filling("masked_fill_", self, mask, value)
     except RuntimeError:
-        write.check_writable(self, False)  # which PyTorch asks first
+        writable.check_writable(self, False)  # which PyTorch asks first
         raise
     rows.together(self._array.shape, mask._array.shape)
-    others = (mask, *(write.apart(self, number) for number in others[1:]))
-    if write.is_doubled(self._array):
+    others = (mask, *(write.separate(self, number) for number in others[1:]))
+    if writable.is_doubled(self._array):
         others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
 
@@ -202,7 +203,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 @composite(function=False)
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`masked_scatter`."""
-    write.check_writable(self, False)
+    writable.check_writable(self, False)
     _check_mask("masked_scatter_", mask, "scatter")
     expand(mask, self._array.shape)  # which may refuse
     return write.in_place(rows.masked_scatter.row, self, (mask, source), ())

@@ -15,6 +15,7 @@ from ...ground import dtypes, modes
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor import writable
 from ...tensor.parameter import Parameter
 from ..create.construct import tensor
 from ..join.rows import flip, unbind
@@ -376,23 +377,23 @@ def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
         return values
     if own.dtype == kind:
-        return write.apart(target, values)
+        return write.separate(target, values)
     dtypes.check_number(values._array.item(), kind)
     return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
 
 
 def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
     """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
-    write.check_writable(target, False)
+    writable.check_writable(target, False)
     values = fitting(target, indices, values, accumulate)
     for index in indices:
         if index is not None:
-            write.check_overlap_with(target, index, True)
-    write.check_overlap_with(target, values, True)
+            writable.check_overlap_with(target, index, True)
+    writable.check_overlap_with(target, values, True)
     array = target._array
-    if write.is_doubled(array):
+    if writable.is_doubled(array):
         warn(expanded_warning(function))
-        values = write.apart(target, values)
+        values = write.separate(target, values)
         for axis, step in enumerate(array.strides):
             if not step:
                 target = slice(target, axis, 0, 1)
@@ -481,7 +482,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     data = self._array
     if not data.flags.writeable or 0 in data.strides or data.dtype.metadata or self._inference:
         return False
-    if data.dtype.kind == "c" and write.is_conjugate(self):
+    if data.dtype.kind == "c" and writable.is_conjugate(self):
         return False
     if len(key) > data.ndim:
         return False

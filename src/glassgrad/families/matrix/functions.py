@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core import write
-from ...core.call import former, is_like_tensor
+from ...core.call import is_like_tensor
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
@@ -15,6 +15,8 @@ from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import COMPOSITES, composite
 from ...tensor import out as outs
+from ...tensor import writable
+from ...tensor.refusals import former
 from ..linalg.rows import determinant, inverse_of
 from ..shape.rows import (
     axes_of,
@@ -222,7 +224,7 @@ def _in_place(row: Any, sizes_of: Any) -> None:
     def method(self: Tensor, first: Any, second: Any, *more: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
         if more:
             (_, first, second), (beta, alpha) = former(row, (self, first, second, *more))
-        write.check_writable(self, False)
+        writable.check_writable(self, False)
         wanted = sizes_of(first._array.shape, second._array.shape)
         if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
             raise RuntimeError(

@@ -458,7 +458,7 @@ squeezed_row.derivative(self=lambda grad, dim, self_sizes: unsqueeze(grad, dim))
 def unfold(record: Record) -> None:
     """Turn the record into the two that PyTorch has: of ``addmm``, and of the weight's transpose."""
     bias, mat1, weight = record.edges
-    (sizes,) = record.settings
+    (sizes,) = record.constants
     is_freed = record.run is freed
     turned = None
     if weight is not None:
@@ -473,7 +473,7 @@ def unfold(record: Record) -> None:
         record.saved = tuple(entry for slot in sorted(entries) for entry in entries[slot])
     record.kind, record.edges = addmm.row.plan.kind, (bias, mat1, turned)
     record.run = freed if is_freed else record.kind.run
-    record.settings = tuple(settings.get(name) for name, (how, _) in saves.items() if how == "setting")
+    record.constants = tuple(settings.get(name) for name, (how, _) in saves.items() if how == "constant")
 
 
 def _transposed(weight: Any, version: int, edge: Any, turned: Record | None) -> tuple[Any, int]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
+from ...tensor import writable
 from ..arithmetic.functions import (
     PAIR,
     in_float,
@@ -51,7 +51,7 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     if not ends:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if name.endswith("_"):
-        write.check_writable(input, False)
+        writable.check_writable(input, False)
     has_complex = any(isinstance(end, complex) for end in ends)
     if input._array.dtype.kind == "c" or (has_complex and input._array.dtype.kind in "biu"):
         raise NotImplementedError("clamp is not supported for complex types")
@@ -110,7 +110,7 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
 
     def in_place(self: Tensor, limit: Any) -> Tensor:
         if is_number(limit):
-            write.check_writable(self, False)
+            writable.check_writable(self, False)
             if isinstance(limit, complex):
                 raise NotImplementedError("clamp is not supported for complex types")
             _check_cast(raised(self, plain(limit)), self)

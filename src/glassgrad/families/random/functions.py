@@ -15,7 +15,7 @@ from ...ground.generator import Generator, default_generator
 from ...ground.layout import dense_like
 from ...ground.listening import asking
 from ...ops.declare import composite
-from ...tensor import lifted
+from ...tensor import lifted, writable
 from ...tensor.out import Composed, into
 from ..arithmetic.functions import is_number, need_tensor, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
@@ -369,8 +369,8 @@ def _over(
     if modes.transforming:
         lifted.chances(target, True)
     if target._array.dtype.metadata is not None:
-        write.check_writable(target, False)
-        write.check_overlap(target)
+        writable.check_writable(target, False)
+        writable.check_overlap(target)
         share(target).version += 1
         return target
     return write.in_place(row.row, target, others, (*settings, generator))

@@ -13,13 +13,13 @@ import ml_dtypes
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...core.write import check_fits
 from ...ground import dtypes, modes
 from ...ground.runtime import warn_once
 from ...ops.autocast import low
 from ...ops.declare import composite
 from ...ops.unfold import FORMS, Form
 from ...tensor.lifted import Lifted, derives
+from ...tensor.writable import check_fits
 from ..activation.rows import relu
 from ..arithmetic.functions import need_tensor, no_match
 from ..dropout.functions import dropout as dropped

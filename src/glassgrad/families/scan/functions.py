@@ -8,6 +8,7 @@ from ...core import call, write
 from ...core.tensor import Tensor
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ...tensor import writable
 from ..arithmetic.rows import div_number, mul_number
 from ..join.rows import cat
 from ..reduce.functions import UNSET, check_tensor, numpy_dtype, one_dim
@@ -43,7 +44,7 @@ def cumprod(input: Any, dim: Any = UNSET, *, dtype: Any = None, out: Any = None)
 @composite(function=False)
 def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumsum`."""
-    write.check_writable(input, False)
+    writable.check_writable(input, False)
     kind = numpy_dtype(None, "cumsum_", input)
     return write.in_place(scan.cumsum.row, input, (), (one_dim(dim, input._array.ndim, "cumsum_"), kind))
 
@@ -51,7 +52,7 @@ def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
 @composite(function=False)
 def cumprod_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumprod`."""
-    write.check_writable(input, False)
+    writable.check_writable(input, False)
     kind = numpy_dtype(None, "cumprod_", input)
     return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._array.ndim, "cumprod_"), kind))
 

@@ -13,6 +13,7 @@ from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
+from ...tensor import writable
 from ...tensor.lifted import all_values
 from ..arithmetic.functions import need_tensor
 from ..index import slices
@@ -170,9 +171,9 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: A
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`index_copy`."""
     _index("index_copy_", index)
-    write.check_writable(self, False)
+    writable.check_writable(self, False)
     if isinstance(source, Tensor) and source._array.ndim == self._array.ndim:
-        write.check_overlap_with(self, source, True)
+        writable.check_overlap_with(self, source, True)
     return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
 
 
@@ -201,9 +202,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 @composite(function=False)
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place :func:`index_fill`."""
-    write.check_writable(self, False)
+    writable.check_writable(self, False)
     row, others, settings = _filling(self, dim, index, value)
-    if write.is_doubled(self._array):
+    if writable.is_doubled(self._array):
         everywhere = [None] * axis_of(dim, self._array.ndim)
         filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
         put_in_place("index_fill_", self, prepared(self, [*everywhere, index]), filling)

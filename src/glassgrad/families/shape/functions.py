@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import history, write
+from ...core import history
 from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -17,7 +17,7 @@ from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ground.window import as_bytes, dense, look, owner_of, strides_of
 from ...ops.declare import composite
-from ...tensor import lifted
+from ...tensor import lifted, writable
 from ..index import rows as part
 from . import rows
 from .rows import axis_of
@@ -504,7 +504,7 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
         target.become(row(target, *settings))
         return target
     edges = history.edges_of(row.row, (target,))
-    write.check_writable(target, bool(edges))
+    writable.check_writable(target, bool(edges))
     version = share(target)
     old = target._array
     moved = row.row.kernel(old, *settings)
@@ -543,7 +543,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 def t_(self: Tensor) -> Tensor:
     """In-place :func:`t`."""
     if self._array.ndim > 2:
-        write.check_writable(self, False)
+        writable.check_writable(self, False)
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
     return rearranged(self, rows.t_inplace)
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import plan, views
+from ...core import plan
 from ...core.record import Fitting, Kind, Record, VersionCounter, freed, tick
 from ...core.row import TABLE
 from ...core.saved import Packed
@@ -28,13 +28,13 @@ from ...ground.meta import blank
 from ...ground.names import is_torch
 from ...ground.window import owner_of
 from ...ops.declare import composite
-from ...tensor.hooks import About
+from ...tensor.hooks import Hooks
 from ...tensor.lifted import Lifted
 from ...tensor.packed import Bare
 from .interchange import OWN, copy_leaf, place_in_memory, reduce_leaf, saving, warn_of_each, warn_of_hooks
 
 #: The classes whose objects make up a graph, beside tensors.
-PARTS = (Record, View, VersionCounter, Fitting, About, Packed, Bare, views.Home)
+PARTS = (Record, View, VersionCounter, Fitting, Hooks, Packed, Bare)
 _ATOMS = frozenset({type(None), bool, int, float, complex, str, type})
 #: What of ours in a tensor's dictionary a copy keeps.
 _KEPT = frozenset({"_inference", "_conjugate"})
@@ -145,7 +145,7 @@ class _Description:
                 state["_grad"] = grad
         elif isinstance(part, Record):
             values[names.index("run")] = _way_back(part)
-        elif isinstance(part, About):
+        elif isinstance(part, Hooks):
             warn_of_each(part.tensor_hooks, part.pre_hooks, part.post_hooks)
         return _Made(
             getattr(part, "_forward_cls", None) or type(part),
@@ -183,7 +183,7 @@ class _Description:
 
 def _names_of(cls: type) -> tuple[str, ...]:
     """The slots of a part that are described: no hooks, nothing that a walk gathers."""
-    if cls is About:
+    if cls is Hooks:
         return "retain", "metadata"
     names = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ())]
     left_out = {"_gathered", "kind"} if hasattr(cls, "_forward_cls") else {"_gathered"}
@@ -192,8 +192,8 @@ def _names_of(cls: type) -> tuple[str, ...]:
 
 def _way_back(record: Record) -> Any:
     """The function that runs a record, without hooks, by what it is to the record's kind."""
-    extras = getattr(record, "_about", None)
-    run = record.run if extras is None or extras.inner is None or record.run is freed else extras.inner
+    hooks = getattr(record, "_hooks", None)
+    run = record.run if hooks is None or hooks.inner is None or record.run is freed else hooks.inner
     usual = record.kind.run
     if run is usual or getattr(run, "__code__", None) is getattr(usual, "__code__", usual):  # the same for large arrays
         return "kind"
@@ -244,7 +244,7 @@ class _Building:
                 self.objects[number] = part.part
             elif type(part) is _Made and self.objects[number] is None:
                 cls = getattr(part.cls, "_backward_cls", part.cls)
-                self.objects[number] = About() if cls is About else object.__new__(cls)
+                self.objects[number] = Hooks() if cls is Hooks else object.__new__(cls)
 
     def fill(self) -> None:
         """Give every object that was made its attributes, and records their age and their way back."""
@@ -268,9 +268,9 @@ class _Building:
             record._gathered = None
             if record.run in ("kind", "plan"):
                 record.run = record.kind.run if record.run == "kind" else plan.gradients
-            extras = getattr(record, "_about", None)
-            if extras is not None and extras.retain is not None:
-                extras.install(record)
+            hooks = getattr(record, "_hooks", None)
+            if hooks is not None and hooks.retain is not None:
+                hooks.install(record)
 
     def value_of(self, value: Any) -> Any:
         """An attribute as it was before it was described."""

@@ -42,7 +42,7 @@ _CAPSULE = (
     "already constructed a tensor from it once."
 )
 #: What of a tensor's dictionary is ours, not the user's, and no part of pickles.
-OWN = ("_gathered", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_conjugate", "_followed")
+OWN = ("_gathered", "_grad", "_hooks", "_inference", "_post_accumulate", "_shared", "_conjugate", "_followed")
 
 
 _OTHERS = 256  # the numbers of types that NumPy has from other libraries

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core import engine, leaf, saved
+from ..core.record import OUTPUT, Bundle, Kind, Record, freed, hooks_of, output_number
 from ..ground import errors, modes
 from ..ground.handle import RemovableHandle
-from . import engine, leaf
-from .record import OUTPUT, Bundle, Kind, Record, about, freed, output_number
 
-#: A saved value as users read it: handed in by ``saved.py``; and before it is read: from ``tensor/packed.py``.
-read_saved: Callable[..., Any] = NotImplemented
-raw_saved: Callable[..., Any] = NotImplemented
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
 
@@ -48,7 +45,7 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary of the user's own; anomaly detection keeps its tracebacks here."""
-        return about(self._record).metadata
+        return hooks_of(self._record).metadata
 
     @property
     def requires_grad(self) -> bool:
@@ -60,11 +57,11 @@ class Node:
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; what it returns replaces ``grad_inputs``."""
-        return about(self._record).add_to_node(self._record, "post_hooks", fn)  # type: ignore[no-any-return]
+        return hooks_of(self._record).add_to_node(self._record, "post_hooks", fn)  # type: ignore[no-any-return]
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn(grad_outputs)`` before the node runs; what it returns replaces ``grad_outputs``."""
-        return about(self._record).add_to_node(self._record, "pre_hooks", fn)  # type: ignore[no-any-return]
+        return hooks_of(self._record).add_to_node(self._record, "pre_hooks", fn)  # type: ignore[no-any-return]
 
     def __call__(self, *grads: Any) -> Any:
         """The gradients of the node's inputs, given those of its outputs; the saved values stay."""
@@ -80,8 +77,8 @@ class Node:
         lifted = modes.grad_enabled()
         incoming = [grad if lifted or grad is None else grad._array for grad in grads]
         grad = Bundle(incoming) if record.kind.outputs != 1 else incoming[0]
-        extras = getattr(record, "_about", None)
-        run = extras.around if extras is not None and lifted else engine.bare
+        hooks = getattr(record, "_hooks", None)
+        run = hooks.around if hooks is not None and lifted else engine.bare
         outgoing = run(record, grad, True, lifted)
         tensors = tuple(g if lifted or g is None else leaf.wrap(g) for g in outgoing)
         return tensors[0] if len(tensors) == 1 else tensors
@@ -99,6 +96,8 @@ class Node:
         if name.startswith("_raw_saved_"):
             how, slot = self._record.kind.saved.get(name[11:], ("", 0))
             if how in ("tensor", "result"):
+                from .packed import raw_saved  # which stands on this file
+
                 return raw_saved(self._record, how, slot)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -113,13 +112,15 @@ def saved_value(record: Record, how: str, slot: Any) -> Any:
     if how == "derived":
         (source_how, source_slot), function = slot
         value = saved_value(record, source_how, source_slot)
-        return None if value is None and source_how != "setting" else function(value)
-    if how == "setting":
-        value = record.settings[slot]
+        return None if value is None and source_how != "constant" else function(value)
+    if how == "constant":
+        value = record.constants[slot]
         return value.item() if isinstance(value, np.generic) else value
     if record.run is freed:
         raise RuntimeError(errors.FREED)
-    return read_saved(record, how, slot)
+    if record.kind.row.listed and how == "tensor":
+        return tuple(record.saved[2 * slot])
+    return saved.read(record, how, slot)
 
 
 class AccumulateGrad(Node):
@@ -136,16 +137,16 @@ class AccumulateGrad(Node):
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        return about(self.variable).metadata
+        return hooks_of(self.variable).metadata
 
     def _sequence_nr(self) -> int:
         return 2**64 - 1
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        return about(self.variable).add_to_leaf(self.variable, "post_hooks", fn)  # type: ignore[no-any-return]
+        return hooks_of(self.variable).add_to_leaf(self.variable, "post_hooks", fn)  # type: ignore[no-any-return]
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        return about(self.variable).add_to_leaf(self.variable, "pre_hooks", fn)  # type: ignore[no-any-return]
+        return hooks_of(self.variable).add_to_leaf(self.variable, "pre_hooks", fn)  # type: ignore[no-any-return]
 
     def __call__(self, *grads: Any) -> tuple[()]:
         lifted = modes.grad_enabled()
@@ -156,6 +157,13 @@ class AccumulateGrad(Node):
         return [*object.__dir__(self), "variable"]
 
 
+class CopySlices(Node):
+    """A write through a view, as its base sees it; written by hand in PyTorch, which shows in its name."""
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+
 def _pass_on(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
     grads = grad.grads if type(grad) is Bundle else [grad]
     return tuple(grads[: len(record.edges)])
@@ -164,7 +172,7 @@ def _pass_on(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
 UNFOLDED = Kind("Unfolded", _pass_on, _pass_on)  # a fused record once looked at: its edges are its results'
 
 
-def shown(edge: Any) -> Any:
+def unfolded(edge: Any) -> Any:
     """The edge that users see in the place of this one: what a fused record stands for."""
     while isinstance(edge, Record):
         parent = edge.edges[0] if edge.kind is OUTPUT else edge
@@ -178,7 +186,7 @@ def shown(edge: Any) -> Any:
 
 def node_of(edge: Any) -> Node | None:
     """The node of an edge: of a record, or of a leaf's accumulation; one object as long as somebody holds it."""
-    edge = shown(edge)
+    edge = unfolded(edge)
     if edge is None:
         return None
     if not isinstance(edge, Record):
@@ -196,7 +204,8 @@ def node_of(edge: Any) -> Node | None:
     if node is None:
         face = edge.kind.face
         if face is None:
-            face = edge.kind.face = type(edge.kind.name.rpartition("::")[2], (Node,), {"__module__": None})
+            name = edge.kind.name.rpartition("::")[2]
+            face = edge.kind.face = CopySlices if name == "CopySlices" else type(name, (Node,), {"__module__": None})
         node = object.__new__(face)
         node._record = edge
         _alive[id(edge)] = node
@@ -205,5 +214,5 @@ def node_of(edge: Any) -> Node | None:
 
 def pair_of(edge: Any) -> tuple[Node | None, int]:
     """An edge as ``next_functions`` shows it: the node and the number of its output."""
-    edge = shown(edge)
+    edge = unfolded(edge)
     return node_of(edge), output_number(edge)
