@@ -18,7 +18,7 @@ import pytest
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
-from glassgrad.distributed import meeting, run
+from glassgrad.multiprocessing import job, meeting
 
 from .conftest import free_port
 
@@ -80,6 +80,27 @@ def test_ranks_that_never_come(tmp_path):
     assert not dist.is_initialized() and not list(tmp_path.iterdir())
     with pytest.raises(dist.DistNetworkError, match="rank 0 could not be reached by rank 1 within 0.3 s"):
         dist.init_process_group("gloo", init_method="tcp://127.0.0.1:9", rank=1, world_size=2, timeout=limit)
+
+
+def test_two_processes_of_one_rank_are_told(tmp_path):
+    """Each of them hears of it, and the others do: nobody waits for ever."""
+    told = []
+
+    def come(rank):
+        try:
+            meeting.meet(str(tmp_path / "card"), rank, 3, 3.0)
+        except dist.DistNetworkError as error:
+            told.append((rank, str(error)))
+
+    threads = [threading.Thread(target=come, args=(rank,)) for rank in (0, 1, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(rank for rank, _ in told) == [0, 1, 1]
+    assert "ranks [1, 1], and not [1, 2]" in dict(told)[0]
+    assert any("as one of the same rank may do" in words for _, words in told)
+    assert not list(tmp_path.iterdir())
 
 
 def _ask(results):
@@ -250,8 +271,8 @@ def test_what_ranks_print_is_shown_without_the_report_of_mpiexec():
     report = b"\n" + 83 * b"=" + b"\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 7\n"
     for cut in range(len(printed + report)):
         pieces = (printed + report)[:cut], (printed + report)[cut:]
-        assert b"".join(run._without_report(pieces)) == printed, cut
-        assert b"".join(run._without_report((printed[:cut], printed[cut:]))) == printed
+        assert b"".join(job.without_report(pieces)) == printed, cut
+        assert b"".join(job.without_report((printed[:cut], printed[cut:]))) == printed
 
 
 def _gone(pids):

@@ -23,17 +23,18 @@ class DeviceMesh:
         self, device_type: str, mesh: Any, *, mesh_dim_names: tuple[str, ...] | None = None, _groups: Any = None
     ) -> None:
         self.device_type, self.mesh_dim_names = device_type, mesh_dim_names
-        ranks = np.asarray(getattr(mesh, "_array", mesh))
-        self.mesh = wrap(np.array(ranks, np.int32))
-        if mesh_dim_names is not None and len(mesh_dim_names) != ranks.ndim:
+        self.mesh = wrap(np.array(getattr(mesh, "_array", mesh), np.int32))
+        if mesh_dim_names is not None and len(mesh_dim_names) != self.ndim:
             raise RuntimeError("mesh_dim_names must have same length as mesh_shape")
-        self._groups: list[Any] = _groups or [self._make(dim) for dim in range(ranks.ndim)]
+        self._groups: list[Any] = _groups or [self._make(dim) for dim in range(self.ndim)]
 
     def _make(self, dim: int) -> Any:
         """The group of this rank's line along a dimension; all ranks make the groups of all lines."""
-        lines = np.moveaxis(self.mesh._array, dim, -1).reshape(-1, self.mesh._array.shape[dim])
-        groups = [new_group(line.tolist(), sort_ranks=False) for line in lines]
-        return next((group for group, line in zip(groups, lines, strict=True) if get_rank() in line), None)
+        own = None
+        for line in np.moveaxis(self.mesh._array, dim, -1).reshape(-1, self.mesh._array.shape[dim]).tolist():
+            made = new_group(line, sort_ranks=False)
+            own = made if get_rank() in line else own
+        return own
 
     @property
     def ndim(self) -> int:
@@ -50,23 +51,20 @@ class DeviceMesh:
         return int(self.mesh._array.size if mesh_dim is None else self.shape[mesh_dim])
 
     def _dimension(self, dim: int | str | None) -> int:
-        if dim is None:
-            if self.ndim > 1:
-                raise RuntimeError(
-                    f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be "
-                    "specified when device_mesh.ndim > 1."
-                )
-            return 0
-        if isinstance(dim, int):
-            return dim
-        if dim not in (self.mesh_dim_names or ()):
+        if dim is None and self.ndim > 1:
+            raise RuntimeError(
+                f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified "
+                "when device_mesh.ndim > 1."
+            )
+        if dim is None or isinstance(dim, int):
+            return dim or 0
+        if dim not in (names := self.mesh_dim_names or ()):
             raise KeyError(f"Invalid mesh_dim_name {dim}: the mesh's dimensions are {self.mesh_dim_names}")
-        return (self.mesh_dim_names or ()).index(dim)
+        return names.index(dim)
 
     def __getitem__(self, name: str) -> DeviceMesh:
         dim = self._dimension(name)
-        place = self.get_coordinate()
-        if place is None:
+        if (place := self.get_coordinate()) is None:
             raise RuntimeError(f"rank {get_rank()} is not in the mesh")
         line = self.mesh._array[tuple(slice(None) if d == dim else at for d, at in enumerate(place))]
         return DeviceMesh(self.device_type, line, mesh_dim_names=(name,), _groups=[self._groups[dim]])
@@ -101,14 +99,10 @@ class DeviceMesh:
 def init_device_mesh(
     device_type: str, mesh_shape: tuple[int, ...], *, mesh_dim_names: tuple[str, ...] | None = None
 ) -> DeviceMesh:
-    """A mesh of all ranks in their order.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.device_mesh.init_device_mesh
-    """
+    """A mesh of all ranks in their order."""
     if mesh_dim_names is not None and len(set(mesh_dim_names)) != len(mesh_dim_names):
         raise RuntimeError(f"Each mesh_dim_name must be unique. Found repeated mesh_dim_name in {mesh_dim_names}")
-    if int(np.prod(mesh_shape)) != get_world_size():
-        raise RuntimeError(f"Mesh should not be bigger than default world size {get_world_size()}, but found "
-                           f"{int(np.prod(mesh_shape))} ranks!")  # fmt: skip
-    ranks = np.arange(get_world_size()).reshape(mesh_shape)
-    return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names)
+    size, found = get_world_size(), int(np.prod(mesh_shape))
+    if found != size:
+        raise RuntimeError(f"Mesh should not be bigger than default world size {size}, but found {found} ranks!")
+    return DeviceMesh(device_type, np.arange(size).reshape(mesh_shape), mesh_dim_names=mesh_dim_names)

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..core.tensor import Tensor, share
 
+_EXPECTED = "Invalid function argument. Expected parameter `{name}` of type {wanted}\n             but got {got}"
+
 
 def check(**operands: Any) -> None:
     """TypeError unless each is a tensor, or where its name says so a list of them; ValueError for unlike dtypes."""
@@ -24,15 +26,9 @@ def check(**operands: Any) -> None:
     for tensor in every:
         if tensor._array.dtype.metadata is not None:
             raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
-        if tensor.dtype is not every[0].dtype:
-            raise ValueError(
-                f"Invalid usage of tensors with different dtypesFound {every[0].dtype} and  {tensor.dtype}"
-            )
-
-
-_EXPECTED = (
-    "Invalid function argument. Expected parameter `{name}` of type {wanted}\n             but got {got}"
-)
+        if tensor is not every[0] and tensor.dtype is not every[0].dtype:
+            kinds = f"{every[0].dtype} and  {tensor.dtype}"
+            raise ValueError(f"Invalid usage of tensors with different dtypesFound {kinds}")
 
 
 def _kind(value: Any) -> str:
@@ -49,14 +45,14 @@ def check_sizes(found: list[Any], wanted: Any, name: str) -> None:
             )
 
 
-def told(tensor: Any, *more: str) -> str:
-    """What all ranks must agree about: a tensor's dtype and shape, and ``more``."""
-    return " ".join((str(tensor.dtype).removeprefix("torch."), str(tensor._array.shape), *more))
+def told(tensor: Any) -> str:
+    """What all ranks must agree about: a tensor's dtype and shape."""
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tensor._array.shape}"
 
 
-def dense(tensor: Any) -> np.ndarray:
-    """The values of a tensor as a contiguous array, a copy only where they are not."""
-    return np.ascontiguousarray(tensor._array)
+def raw(array: np.ndarray) -> np.ndarray:
+    """The bytes of a contiguous array, on its memory."""
+    return array.reshape(-1).view(np.uint8)
 
 
 def room(tensor: Any) -> np.ndarray:

@@ -1,8 +1,5 @@
 """What training loops put around collectives."""
 
-from __future__ import annotations
+from ...nn.parallel.join import Join, Joinable, JoinHook
 
-from . import join
-from .join import Join, Joinable, JoinHook
-
-__all__ = ["Join", "JoinHook", "Joinable", "join"]
+__all__ = ["Join", "JoinHook", "Joinable"]
