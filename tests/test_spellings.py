@@ -152,6 +152,34 @@ def test_in_place_and_by_name():
     check(program)
 
 
+def test_what_is_declared_a_tensor_is_no_number():
+    def program(torch, show):
+        x, number = torch.ones(2), torch.tensor(2.0)
+        F = torch.nn.functional
+        for name, call in {
+            "weight": lambda: F.mse_loss(x, x, weight=number),
+            "input": lambda: F.one_hot(number),
+            "list": lambda: torch.stack(number),
+        }.items():
+            try:
+                show(name, call())
+            except Exception as error:
+                show(name, type(error).__name__)
+
+    check(program)
+
+
+def test_names_that_differ_from_those_of_the_same_function():
+    def program(torch, show):
+        x = torch.arange(12.0).reshape(2, 2, 3)
+        show("axes", [torch.swapaxes(x, axis0=0, axis1=2), x.swapdims(dim0=0, dim1=2), x.clone().swapaxes_(0, axis1=1)])
+        show("diagonal", [torch.linalg.diagonal(A=x, dim1=0), torch.linalg.diagonal(x), torch.diagonal(x)])
+        show("size", x.clone().resize_(size=(3,)))
+        show("shape", torch._shape_as_tensor(x))
+
+    check(program)
+
+
 @pytest.mark.parametrize("name", ["norm", "vector_norm", "matrix_norm"])
 def test_norms_take_their_tensor_by_pytorchs_name(name):
     def program(torch, show):

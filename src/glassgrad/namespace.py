@@ -97,7 +97,7 @@ has_mkl = has_openmp = False
 
 _TABLES = {  # files whose classes are modules, with the outermost of these
     "absent": "accelerator backends cpu cuda", "absent_devices": "mps xpu mtia",
-    "absent_compiled": "onnx ao export nested numa package _inductor _higher_order_ops _prims_common _subclasses "
+    "absent_compiled": "onnx ao export nested numa package _inductor _prims_common _subclasses "
     "_functorch fx",
     "absent_distributed": "distributed",
 }  # fmt: skip
@@ -121,7 +121,7 @@ _LAZY = {
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
     "_dynamo", "_utils", "_C", "functional", "__future__", "__config__", "quasirandom", "library", "_ops",
-    "_custom_ops", "_tensor_str", "_jit_internal", "_tensor", *_ANSWERED,
+    "_custom_ops", "_tensor_str", "_jit_internal", "_tensor", "_higher_order_ops", *_ANSWERED,
 }  # fmt: skip
 
 
@@ -148,6 +148,7 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
     **dict.fromkeys(("Graph", "Value", "PyTorchFileReader", "PyTorchFileWriter", "StorageBase", "DispatchKey",
                      "DispatchKeySet"), "_C"),
     "Future": "futures",
+    **dict.fromkeys(("cond", "while_loop"), "_higher_order_ops"),
     **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "types"),
     "_assert": "overrides",
     **dict.fromkeys(("save", "load"), "serialization"),

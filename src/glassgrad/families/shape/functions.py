@@ -548,16 +548,28 @@ def t_(self: Tensor) -> Tensor:
     return rearranged(self, rows.t_inplace)
 
 
-@composite("swapaxes_", "swapdims_", function=False)
+@composite("swapdims_", function=False)
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place :func:`transpose`."""
     return rearranged(self, rows.transpose_inplace, dim0, dim1)
 
 
+@composite()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """The view with two dimensions exchanged."""
+    return rows.transpose(input, axis0, axis1)
+
+
 @composite(function=False)
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """In-place :func:`swapaxes`."""
+    return transpose_(self, axis0, axis1)
+
+
+@composite(function=False)
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None, **named: Any) -> Tensor:
     """Give the tensor other sizes over the same memory, or over more of it; what is new has no particular value."""
-    wanted = sizes_of("resize_", sizes, {})
+    wanted = sizes_of("resize_", sizes, named)
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     if memory_format is dtypes.preserve_format:
