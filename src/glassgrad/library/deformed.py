@@ -167,4 +167,5 @@ def _spread(into: Any, corners: list[_Corner], back: Any) -> None:
     for corner in corners:
         for group, channels in enumerate(pixels):
             share = back[group] * corner.share[group]
-            np.add.at(channels, (slice(None), corner.index[group].ravel()), share.reshape(len(channels), -1))
+            places: Any = slice(None), corner.index[group].ravel()
+            np.add.at(channels, places, share.reshape(len(channels), -1))
