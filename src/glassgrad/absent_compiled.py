@@ -195,7 +195,8 @@ class _subclasses(Namespace):  # noqa: N801
         more = {**stand_ins(_FAKE, "FakeTensor FakeTensorMode FakeTensorConverter DataDependentOutputException "
                                    "DynamicOutputShapeException UnsupportedFakeTensorException"),
                 "unset_fake_temporarily": _plain_block(),
-                "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None.")}  # fmt: skip
+                "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None."),
+                "is_fake": answer("(x: Any) -> bool", False, "False.")}  # fmt: skip
 
     class functional_tensor(Namespace):
         """The ``torch._subclasses.functional_tensor`` namespace."""

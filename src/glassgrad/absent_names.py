@@ -32,8 +32,8 @@ NAMES: dict[str, dict[str, str]] = {
         "GraphExecutorState IODescriptor InferredType IntType InterfaceType JITException ListType LiteScriptModule "
         "Node NoneType NumberType OptionalType PyObjectType RRefType ScriptClass ScriptClassFunction ScriptDict "
         "ScriptDictIterator ScriptDictKeyIterator ScriptList ScriptListIterator ScriptMethod "
-        "ScriptModuleSerializer ScriptObject ScriptObjectProperty StaticModule StreamObjType StringType "
-        "SymBoolType SymIntType TensorType TracingState TupleType Type UnionType Use BufferDict ModuleDict "
+        "ScriptModuleSerializer ScriptObjectProperty StaticModule StreamObjType StringType "
+        "SymBoolType SymIntType TracingState TupleType Type UnionType Use BufferDict ModuleDict "
         "ParameterDict cpp classes import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir "
         "parse_schema parse_type_comment unify_type_list",
         _C: "AVG AggregationType BenchmarkConfig BenchmarkExecutionStats Capsule DeserializationStorageContext "

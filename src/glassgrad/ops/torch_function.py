@@ -58,10 +58,11 @@ def _keep_type(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = N
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-        return result if func in _as_they_are() else _converted(result, cls)
+        return result if func in as_they_are() else _converted(result, cls)
 
 
-def _as_they_are() -> tuple[Any, ...]:
+def as_they_are() -> tuple[Any, ...]:
+    """What is read of a subclass, and not made one of it."""
     return Tensor._base.__get__, Tensor.grad.__get__  # type: ignore[attr-defined]
 
 

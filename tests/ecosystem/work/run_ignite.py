@@ -26,7 +26,6 @@ metrics = {
     "matrix": ConfusionMatrix(3),
 }  # fmt: skip
 evaluator = create_supervised_evaluator(model, metrics=metrics)
-LRScheduler(torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.7)).attach
 trainer.add_event_handler(Events.EPOCH_STARTED, LRScheduler(torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.7)))
 history = []
 
@@ -53,5 +52,5 @@ show("state", [state.epoch, state.iteration])
 show("history", history)
 show("matrix", evaluator.state.metrics["matrix"])
 show("f1", evaluator.state.metrics["f1"])
-Checkpoint.load_objects({"model": model}, torch.load(f"{folder}/{keep.last_checkpoint}"))
+Checkpoint.load_objects({"model": model}, torch.load(keep.last_checkpoint))
 show("weights", model[0].weight)

@@ -21,7 +21,11 @@ letters = [
 ]
 (folder / "vocab.txt").write_text("\n".join(letters))
 torch.manual_seed(0)
-BertModel(BertConfig(len(letters), 32, 2, 2, 64, max_position_embeddings=64)).save_pretrained(folder)
+BertModel(
+    BertConfig(
+        vocab_size=len(letters), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
+    )
+).save_pretrained(folder)
 BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
 words = models.Transformer(str(folder), max_seq_length=32)
 model = SentenceTransformer(modules=[words, models.Pooling(32), models.Dense(32, 8), models.Normalize()], device="cpu")

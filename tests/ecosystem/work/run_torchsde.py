@@ -26,7 +26,7 @@ torch.manual_seed(0)
 equation = Equation()
 times, start = torch.linspace(0, 1, 5), torch.full((4, 3), 0.5)
 for method in ("euler", "milstein", "srk"):
-    noise = torchsde.BrownianInterval(0.0, 1.0, size=(4, 3), entropy=7)
+    noise = torchsde.BrownianInterval(0.0, 1.0, size=(4, 3), entropy=7, levy_area_approximation="space-time")
     show(method, torchsde.sdeint(equation, start, times, bm=noise, method=method, dt=0.05)[-1])
 
 

@@ -94,7 +94,7 @@ def sized(input: Tensor, sizes: Any, dtype: Any = None) -> Tensor:
 # -- PyTorch's signatures of views and reshapes, their argument checks, and the in-place forms that only move
 # metadata.
 
-_LISTS = (tuple, list, Size)
+_LISTS = (tuple, list)
 
 
 def sizes_of(function: str, sizes: tuple[Any, ...], named: dict[str, Any], name: str = "size") -> tuple[int, ...]:
@@ -105,7 +105,7 @@ def sizes_of(function: str, sizes: tuple[Any, ...], named: dict[str, Any], name:
         sizes = (named[name],)
     elif not sizes:
         raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
-    if len(sizes) == 1 and type(sizes[0]) in _LISTS:
+    if len(sizes) == 1 and isinstance(sizes[0], _LISTS):
         sizes = sizes[0] if type(sizes[0]) is tuple else tuple(sizes[0])
     for n in sizes:
         if type(n) is not int:
@@ -146,7 +146,7 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         size = size[0]
         if type(size) is dtype_type or isinstance(size, type):
             return _reread(self, dtypes.demand(size, "view"))
-        if type(size) not in _LISTS and not hasattr(size, "__index__"):
+        if not isinstance(size, _LISTS) and not hasattr(size, "__index__"):
             raise _neither(size)
         size = sizes_of("view", (size,), named)
     elif named or not size:
@@ -278,7 +278,7 @@ def broadcast_to(input: Tensor, *size: Any, **named: Any) -> Tensor:
 @composite(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors stretched to their common shape."""
-    if len(tensors) == 1 and type(tensors[0]) in _LISTS:
+    if len(tensors) == 1 and isinstance(tensors[0], _LISTS):
         tensors = tuple(tensors[0])
     sizes: tuple[int, ...] = ()
     for tensor in tensors:
@@ -444,7 +444,7 @@ def squeeze(input: Tensor, *dim: Any, **named: Any) -> Tensor:
     if not dim and not named:
         return rows.squeeze(input)
     dims = sizes_of("squeeze", dim, named, "dim")
-    if len(dims) == 1 and type((dim or tuple(named.values()))[0]) not in _LISTS:
+    if len(dims) == 1 and not isinstance((dim or tuple(named.values()))[0], _LISTS):
         return rows.squeeze_dim(input, dims[0])
     return rows.squeeze_dims(input, dims)
 
@@ -526,7 +526,7 @@ def squeeze_(self: Tensor, *dim: Any, **named: Any) -> Tensor:
     if not dim and not named:
         return rearranged(self, rows.squeeze_inplace)
     dims = sizes_of("squeeze_", dim, named, "dim")
-    if len(dims) == 1 and type((dim or tuple(named.values()))[0]) not in _LISTS:
+    if len(dims) == 1 and not isinstance((dim or tuple(named.values()))[0], _LISTS):
         return rearranged(self, rows.squeeze_dim_inplace, dims[0])
     return rearranged(self, rows.squeeze_dims_inplace, dims)
 

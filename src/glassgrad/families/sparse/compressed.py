@@ -187,3 +187,23 @@ def _firsts(products: Any, starts: Any, extreme: Any) -> Any:
         places = np.where(is_best, np.arange(len(products))[:, None], len(products) - 1)
         out[full] = np.minimum.reduceat(places, begins, axis=0)
     return out
+
+
+# -- indices alone ----------------------------------------------------------------------------------------------------
+
+
+@composite(method=False)
+def _convert_indices_from_coo_to_csr(self: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+    """Where each of ``size`` rows begins in a sorted list of rows, and where the last ends."""
+    starts = np.searchsorted(self._array, np.arange(size + 1))
+    return wrap(starts.astype(np.int32 if out_int32 else np.int64))
+
+
+@composite(method=False)
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """The row and the column of each value, columns first where it is transposed."""
+    counts = np.diff(crow_indices._array)
+    lines = np.repeat(np.arange(len(counts)), counts), col_indices._array
+    return wrap(np.stack(lines[::-1] if transpose else lines).astype(np.int32 if out_int32 else np.int64))
