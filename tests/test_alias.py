@@ -184,6 +184,15 @@ def test_absence_can_still_be_asked_for():
         glassgrad.no_such
 
 
+def test_the_package_has_itself_as_pytorch_s_does():
+    with glassgrad.alias():
+        import torch
+
+        assert torch.torch is torch
+    with pytest.raises(AttributeError, match="torch"):
+        glassgrad.torch
+
+
 @pytest.mark.parametrize("part", ["tensor", "cli", "graph", "kernels", "explore"])
 def test_glassgrad_s_own_parts_are_not_torch_s(part):
     before = getattr(glassgrad, part, None)

@@ -152,6 +152,68 @@ def test_in_place_and_by_name():
     check(program)
 
 
+def test_what_is_declared_a_tensor_is_no_number():
+    def program(torch, show):
+        x, number = torch.ones(2), torch.tensor(2.0)
+        F = torch.nn.functional
+        for name, call in {
+            "weight": lambda: F.mse_loss(x, x, weight=number),
+            "input": lambda: F.one_hot(number),
+            "list": lambda: torch.stack(number),
+        }.items():
+            try:
+                show(name, call())
+            except Exception as error:
+                show(name, type(error).__name__)
+
+    check(program)
+
+
+def test_names_that_differ_from_those_of_the_same_function():
+    def program(torch, show):
+        x = torch.arange(12.0).reshape(2, 2, 3)
+        show("axes", [torch.swapaxes(x, axis0=0, axis1=2), x.swapdims(dim0=0, dim1=2), x.clone().swapaxes_(0, axis1=1)])
+        show("diagonal", [torch.linalg.diagonal(A=x, dim1=0), torch.linalg.diagonal(x), torch.diagonal(x)])
+        show("size", x.clone().resize_(size=(3,)))
+        show("shape", torch._shape_as_tensor(x))
+
+    check(program)
+
+
+def test_numbers_and_lists_of_classes_of_their_own():
+    class Sizes(list):
+        pass
+
+    def program(torch, show):
+        x = torch.zeros(2, 1, 3)
+        x[..., 0], x[0, 0, 1] = np.float64(1.5), np.float64(300.0)
+        show("numbers", x)
+        show("sizes", [x.squeeze(Sizes([1])), x.view(Sizes([3, 2])), x.expand(Sizes([2, 2, 3])), x.sum(Sizes([0, 2]))])
+        show("others", [x.permute(Sizes([2, 0, 1])), x.reshape(Sizes([-1])), torch.zeros(Sizes([1, 2]))])
+
+    check(program)
+
+
+def test_names_of_pytorchs_own_that_packages_call():
+    def program(torch, show):
+        x = torch.tensor([[1.5, -2.5], [3.0, 0.5]])
+        show("cast", [torch._cast_Long(x), torch._cast_Half(x), torch._cast_Byte(x.abs())])
+        rows = torch.tensor([0, 0, 2, 3])
+        show("rows", torch._convert_indices_from_coo_to_csr(rows, 5, out_int32=True))
+        starts, columns = torch._convert_indices_from_coo_to_csr(rows, 5), torch.tensor([1, 0, 2, 0])
+        show("places", torch._convert_indices_from_csr_to_coo(starts, columns))
+        show("turned", torch._convert_indices_from_csr_to_coo(starts, columns, transpose=True))
+        show("softmax", torch._softmax_backward_data(x, x.softmax(1), 1, torch.float32))
+        show("log", torch._log_softmax_backward_data(x, x.log_softmax(1), 1, torch.float32))
+        show("segments", torch._segment_reduce(x, "max", lengths=torch.tensor([1, 1])))
+        show("inner", torch._VF.tanh(x))
+        show("transforms", torch._C._are_functorch_transforms_active())
+        show("within", torch.func.vmap(lambda y: y + torch._C._are_functorch_transforms_active())(x))
+        show("classes", [isinstance(x, torch.ScriptObject), isinstance(x, torch.TensorType)])
+
+    check(program)
+
+
 @pytest.mark.parametrize("name", ["norm", "vector_norm", "matrix_norm"])
 def test_norms_take_their_tensor_by_pytorchs_name(name):
     def program(torch, show):

@@ -136,8 +136,16 @@ class accelerator(Namespace):  # noqa: N801  PyTorch's names, here and below
         max_memory_reserved reset_accumulated_memory_stats reset_peak_memory_stats get_memory_info""")  # fmt: skip
 
 
+@contextmanager
+def _flags_may_be_set() -> Iterator[None]:
+    """A block in which flags may be set, as they may everywhere."""
+    yield
+
+
 class backends(Namespace):
     """The ``torch.backends`` namespace: flags of libraries that PyTorch may use, kept for the scripts that set them."""
+
+    more = {"__allow_nonbracketed_mutation": _flags_may_be_set}
 
     class cpu(Namespace):
         """The ``torch.backends.cpu`` namespace: what the processor can do."""

@@ -172,22 +172,6 @@ class _inductor(Namespace):  # noqa: N801
                           "do_bench", _REFUSED)  # fmt: skip
 
 
-class _higher_order_ops(Namespace):  # noqa: N801
-    """The ``torch._higher_order_ops`` namespace: operations over functions, in PyTorch's compiler."""
-
-    more = _refuse("write Python's if, for and while: graphs are recorded as the program runs",
-                   "associative_scan cond while_loop scan map")  # fmt: skip
-
-    class utils(Namespace):
-        """The ``torch._higher_order_ops.utils`` namespace."""
-
-        @staticmethod
-        @contextmanager
-        def setup_compilation_env() -> Any:
-            """A block; it changes nothing."""
-            yield
-
-
 class _prims_common(Namespace):  # noqa: N801
     """The ``torch._prims_common`` namespace."""
 
@@ -211,7 +195,8 @@ class _subclasses(Namespace):  # noqa: N801
         more = {**stand_ins(_FAKE, "FakeTensor FakeTensorMode FakeTensorConverter DataDependentOutputException "
                                    "DynamicOutputShapeException UnsupportedFakeTensorException"),
                 "unset_fake_temporarily": _plain_block(),
-                "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None.")}  # fmt: skip
+                "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None."),
+                "is_fake": answer("(x: Any) -> bool", False, "False.")}  # fmt: skip
 
     class functional_tensor(Namespace):
         """The ``torch._subclasses.functional_tensor`` namespace."""

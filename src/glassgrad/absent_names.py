@@ -12,14 +12,13 @@ _JIT = "scripts are not compiled to TorchScript: torch.jit.script and torch.jit.
 _C = "it belongs to PyTorch's C++ library, which is not here"
 _QUANTIZED = "there are no quantized tensors: compute in float32, or in float16 to save memory"
 _SMALL = "no tensor has this dtype, with which PyTorch itself computes nothing on the CPU"
-_COMPRESSED = "sparse tensors are kept by coordinates (sparse_coo) or by rows (sparse_csr)"
+_COMPRESSED = "only sparse tensors have places"
 _SPARSE = "of sparse tensors there are products with dense ones, sums and conversions: compute with to_dense()"
 _GPU = "it is for GPUs, and tensors live on the CPU"
 _KERNEL = "it is a kernel of one library or device: use the function of torch.nn.functional, which chooses its own"
 _DISPATCHER = "there is no dispatcher: torch.autograd.Function defines an operation with its derivative"
 _COMPILER = "compiled functions are not kept between processes, and have no guards to be skipped"
 _SYMBOLIC = "sizes are numbers, and never symbols"
-_CONTROL = "write Python's if and while: graphs are recorded as the program runs"
 _RETIRED = "PyTorch keeps it for older programs, and it has no effect there"
 _PIPES = "datapipes check no types: torch.utils.data.IterDataPipe and MapDataPipe are as plain classes"
 _PROFILER = "torch.profiler.profile tells times, shapes and memory of what runs on the CPU"
@@ -33,8 +32,8 @@ NAMES: dict[str, dict[str, str]] = {
         "GraphExecutorState IODescriptor InferredType IntType InterfaceType JITException ListType LiteScriptModule "
         "Node NoneType NumberType OptionalType PyObjectType RRefType ScriptClass ScriptClassFunction ScriptDict "
         "ScriptDictIterator ScriptDictKeyIterator ScriptList ScriptListIterator ScriptMethod "
-        "ScriptModuleSerializer ScriptObject ScriptObjectProperty StaticModule StreamObjType StringType "
-        "SymBoolType SymIntType TensorType TracingState TupleType Type UnionType Use BufferDict ModuleDict "
+        "ScriptModuleSerializer ScriptObjectProperty StaticModule StreamObjType StringType "
+        "SymBoolType SymIntType TracingState TupleType Type UnionType Use BufferDict ModuleDict "
         "ParameterDict cpp classes import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir "
         "parse_schema parse_type_comment unify_type_list",
         _C: "AVG AggregationType BenchmarkConfig BenchmarkExecutionStats Capsule DeserializationStorageContext "
@@ -65,17 +64,15 @@ NAMES: dict[str, dict[str, str]] = {
         "quint8",
         _SMALL: "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 uint1 "
         "uint2 uint3 uint4 uint5 uint6 uint7",
-        _COMPRESSED: "ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy "
-        "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_csc_tensor",
+        _COMPRESSED: "ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy",
         _SPARSE: "hsmm hspmm native_norm resize_as_sparse_ saddmm smm sspaddmm",
-        _CONTROL: "cond while_loop",
         _SYMBOLIC: "sym_fresh_size",
         _RETIRED: "Storage init_num_threads",
         "it is a function of PyTorch's own source": "classproperty",
         "it is torch.signal.windows": "windows",
     },
     "torch.Tensor": {
-        _COMPRESSED: "ccol_indices col_indices crow_indices row_indices to_sparse_bsc to_sparse_bsr to_sparse_csc",
+        _COMPRESSED: "ccol_indices col_indices crow_indices row_indices",
         _SPARSE: "resize_as_sparse_ smm sparse_resize_ sparse_resize_and_clear_ sspaddmm",
         _QUANTIZED: "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
         "q_zero_point qscheme",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .families.index.functions import linalg_diagonal as diagonal
 from .families.linalg.equations import (
     cond,
     inv_ex,
@@ -45,7 +46,6 @@ from .families.norm.functions import linalg_norm as norm
 from .families.norm.functions import matrix_norm, vector_norm
 from .ops.catalogue import FUNCTIONS as _FUNCTIONS
 
-diagonal = _FUNCTIONS["diagonal"]
 matmul = _FUNCTIONS["matmul"]
 matrix_power = _FUNCTIONS["matrix_power"]
 

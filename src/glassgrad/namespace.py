@@ -79,7 +79,7 @@ has_mkl = has_openmp = False
 
 _TABLES = {  # files whose classes are modules, with the outermost of these
     "absent": "accelerator backends cpu cuda", "absent_devices": "mps xpu mtia",
-    "absent_compiled": "onnx ao export nested numa package _inductor _higher_order_ops _prims_common _subclasses "
+    "absent_compiled": "onnx ao export nested numa package _inductor _prims_common _subclasses "
     "_functorch fx",
     "absent_distributed": "distributed",
 }  # fmt: skip
@@ -103,7 +103,7 @@ for _path, _file, _names in (
         ("optim.zero_redundancy_optimizer", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
     )),
     ("_tensor", "serialization.rebuild", "_rebuild_from_type_v2"),
-    ("profiler.profiler", "profiler.session", "profile ProfilerAction schedule"),
+    ("profiler.profiler", "profiler.session", "profile ProfilerAction schedule _default_schedule_fn"),
     ("storage", "families.storage.functions", "UntypedStorage"),
     ("storage", "families.storage.typed", "TypedStorage"),
     ("storage", "serialization.rebuild", "_load_from_bytes"),
@@ -115,7 +115,7 @@ _LAZY = {
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
     "_dynamo", "_utils", "_C", "functional", "__future__", "__config__", "quasirandom", "library", "_ops",
-    "_custom_ops", "_tensor_str", "_jit_internal", "_tensor", *_ANSWERED,
+    "_custom_ops", "_tensor_str", "_jit_internal", "_tensor", "_higher_order_ops", "_VF", *_ANSWERED,
 }  # fmt: skip
 
 
@@ -147,9 +147,10 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(("fork", "wait", "ScriptModule", "ScriptFunction"), "jit"),
     **dict.fromkeys(("Stream", "Event"), "ground.stream"),
-    **dict.fromkeys(("Graph", "Value", "PyTorchFileReader", "PyTorchFileWriter", "StorageBase", "DispatchKey",
-                     "DispatchKeySet"), "_C"),
+    **dict.fromkeys(("Graph", "Value", "TensorType", "ScriptObject", "PyTorchFileReader",
+                     "PyTorchFileWriter", "StorageBase", "DispatchKey", "DispatchKeySet"), "_C"),
     "Future": "futures",
+    **dict.fromkeys(("cond", "while_loop"), "_higher_order_ops"),
     **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "types"),
     "_assert": "overrides",
     **dict.fromkeys(("save", "load"), "serialization"),

@@ -17,7 +17,7 @@ from .core.tensor import Tensor
 from .ground import listening
 from .ops.bind import table_functions
 from .ops.in_python import handed
-from .ops.torch_function import ask, is_stranger, no_implementation, overloaded
+from .ops.torch_function import as_they_are, ask, is_stranger, no_implementation, overloaded
 
 _HOME = __name__.partition(".")[0]
 
@@ -231,3 +231,8 @@ def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
 def enable_reentrant_dispatch() -> Iterator[None]:
     """A block; it changes nothing."""
     yield
+
+
+def get_default_nowrap_functions() -> set[Any]:
+    """What is read of a subclass, and not made one of it: ``_base``, ``grad``."""
+    return set(as_they_are())

@@ -10,6 +10,7 @@ from .core.row import TABLE
 from .core.tensor import Tensor, wrap
 from .families.sparse import rows
 from .families.sparse.arithmetic import sum_dim as _sum_dim
+from .families.sparse.compressed import reduced_product as _reduced_product
 from .families.sparse.functions import checking, sparse_coo_tensor
 from .families.sparse.kernels import keys_of
 from .ground import dtypes
@@ -19,10 +20,12 @@ from .tensor.sparse import CooTensor, SparseTensor
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     """The product of a sparse matrix and a dense or sparse one; the gradient of ``mat1`` is as sparse as it.
 
+    With ``reduce``, of each row's products the "sum", "mean", "amax" or "amin"; ``mat1`` lies by compressed rows then.
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.mm.html
     """
-    if reduce is not None and reduce != "sum":
-        raise NotImplementedError(f"sparse.mm: reduce='{reduce}' is not supported; use mat1.to_dense()")
+    if reduce is not None:
+        return _reduced_product(mat1, mat2, reduce)
     if isinstance(mat1, SparseTensor):
         if isinstance(mat2, SparseTensor):
             return rows.sparse_product(mat1, mat2)

@@ -49,10 +49,12 @@ def alias() -> Iterator[ModuleType]:
     release, own_ops = package.__version__, package.ops
     package.ops = sys.modules[f"{THEIRS}.ops"] = importlib.import_module(f"{OURS}._ops").ops
     package.__version__ = importlib.import_module(f"{OURS}.torch_version").__version__  # scripts compare it
+    package.torch = package  # PyTorch's package imports itself
     try:
         yield package
     finally:
         package.__version__, package.ops = release, own_ops
+        del package.torch
         sys.meta_path.remove(finder)
         if STANDING in sys.path:
             sys.path.remove(STANDING)

@@ -1,7 +1,9 @@
 """Runs the scripts of ``work/`` and reads what they show; under PyTorch it writes the numbers that tests compare with.
 
 ``python -m tests.ecosystem.record --python PYTHON einops`` runs under one that has PyTorch and the packages.
-``--measure OURS`` runs a second interpreter too, which has glassgrad and no PyTorch, and prints what both cost.
+``--measure OURS`` runs a second interpreter too, which has glassgrad and no PyTorch, and prints the cells that
+docs/ecosystem.md has of what both cost; ``--one-thread`` keeps both to one. Where OURS has Numba, it runs with an empty
+cache first ("cold"), and then with what that left ("warm").
 """
 
 import argparse
@@ -12,6 +14,7 @@ import sys
 import tempfile
 import time
 from importlib import metadata
+from typing import NamedTuple
 
 from tests.ecosystem.packages import NEEDS, WORK
 
@@ -47,6 +50,28 @@ def run(command, name, **environment):
         return shown(out.read()), usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024
 
 
+class Cost(NamedTuple):
+    """The processor's seconds of a whole process, the clock's, and the peak of memory in MiB."""
+
+    processor: float
+    clock: float
+    memory: float
+
+    def __str__(self):
+        return f"{self.processor:.1f} s, {self.memory:.0f} MiB"
+
+
+def measured(ours, theirs, name, repeats, **environment):
+    """What a script costs: ours with an empty cache of kernels and with a full one, and theirs; of each the least."""
+    costs = []
+    with tempfile.TemporaryDirectory() as cache:
+        environment["NUMBA_CACHE_DIR"] = cache
+        cold = Cost(*run(ours, name, **environment)[1:])
+        for _ in range(repeats):  # in turn
+            costs.append([Cost(*run(command, name, **environment)[1:]) for command in (ours, theirs)])
+    return cold, *(Cost(*map(min, zip(*runs, strict=True))) for runs in zip(*costs, strict=True))
+
+
 def differences(ours, theirs, path=""):
     """Where two values differ: numbers by more than one in 10,000 (or 0.00001), all else at all."""
     if type(ours) in (int, float) and type(theirs) in (int, float):
@@ -67,23 +92,21 @@ def main(argv=None):
     parser.add_argument("--python", nargs="+", default=[sys.executable], help="what starts a script under PyTorch")
     parser.add_argument("--measure", metavar="OURS", help="a Python that has glassgrad")
     parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--one-thread", action="store_true")
     options = parser.parse_args(argv)
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1") if options.one_thread else {}
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     for name in options.names or sorted(NEEDS):
         if options.measure:
-            ours = theirs = None
-            for _ in range(options.repeats):  # in turn, the least of each
-                one = run([options.measure, "-m", "glassgrad", "run"], name)[1:]
-                two = run(options.python, name)[1:]
-                ours = one if ours is None else tuple(map(min, ours, one))
-                theirs = two if theirs is None else tuple(map(min, theirs, two))
-            print(f"{name} | {ours[0]:.1f} s, {ours[2]:.0f} MiB | {theirs[0]:.1f} s, {theirs[2]:.0f} MiB", flush=True)
+            command = [options.measure, "-m", "glassgrad", "run"]
+            costs = measured(command, options.python, name, options.repeats, **threads)
+            print(name, *costs, sep=" | ", flush=True)
             continue
         package = NEEDS[name][0].partition("==")[0]
         recorded[name] = {"torch": metadata.version("torch"), package: metadata.version(package),
                           "shown": run(options.python, name)[0]}  # fmt: skip
         text = json.dumps(recorded, sort_keys=True, separators=(",", ":"))
-        RECORDED.write_text(text.replace("},\"", "},\n\"") + "\n")
+        RECORDED.write_text(text.replace('},"', '},\n"') + "\n")
 
 
 if __name__ == "__main__":

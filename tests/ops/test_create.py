@@ -629,3 +629,10 @@ def test_meta_tensors_have_shapes_of_any_size():
         y.sum().item()
     with pytest.raises(RuntimeError, match="Tensor on device cpu is not on the expected device meta!"):
         y + glassgrad.ones(3)
+
+
+def test_a_number_that_met_a_meta_tensor_is_a_number_afterwards():
+    for dtype in (glassgrad.float32, glassgrad.float64, glassgrad.int64):
+        nowhere, here = glassgrad.ones(3, dtype=dtype, device="meta"), glassgrad.ones(3, dtype=dtype)
+        assert (nowhere * 7919).device.type == "meta" and (here * 7919).tolist() == [7919] * 3
+        assert (nowhere + 0.71875).dtype is (here + 0.71875).dtype and (here + 0.71875).tolist() == [1.71875] * 3

@@ -23,6 +23,8 @@ SAMPLES = [
     sample("diagonal", t(2, 3, 4), 0, 1, 2),
     sample("diagonal", t(2, 3, 4), dim1=-1, dim2=0),
     sample("diagonal", t(2, 3), 5, label="empty"),
+    sample("linalg.diagonal", t(2, 3, 4)),
+    sample("linalg.diagonal", t(2, 3, 4), offset=1, dim1=0, dim2=2),
     sample("diag", t(3, 4)),
     sample("diag", t(3, 4), -1),
     sample("diag", t(3)),

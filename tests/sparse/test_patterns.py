@@ -21,12 +21,16 @@ def coo(draw, shape=None):
 
 def dense(array):
     """Every value added at its place, one after the other."""
-    if not isinstance(array, (Coo, sparse.Csr)):
+    if not isinstance(array, (Coo, sparse.Compressed)):
         return array
-    array = array.coo() if isinstance(array, sparse.Csr) else array
+    array = array.coo() if isinstance(array, sparse.Compressed) else array
     out = np.zeros(array.shape)
     np.add.at(out, tuple(array.indices), array.values)
     return out
+
+
+def _divisors(size):
+    return [n for n in range(1, size + 1) if size % n == 0]
 
 
 @generated(150)
@@ -37,6 +41,10 @@ def test_kernels_are_those_of_dense_arrays(data):
     right = data.draw(coo((one.shape[1], data.draw(st.integers(1, 5)))))
     a, b, c = map(dense, (one, other, right))
     small = sparse.coalesced(one)
+    block = data.draw(st.sampled_from(_divisors(one.shape[0]))), data.draw(st.sampled_from(_divisors(one.shape[1])))
+    lines = [sparse.compressed(one, layout) for layout in ("csr", "csc")]
+    lines += [sparse.compressed(one, layout, block) for layout in ("bsr", "bsc")]
+    assert [made.turned().layout for made in lines] == ["csc", "csr", "bsc", "bsr"]
     assert (np.diff(sparse.keys_of(small.indices, small.shape)) > 0).all()
     for made, wanted in (
         (small, a),
@@ -54,7 +62,12 @@ def test_kernels_are_those_of_dense_arrays(data):
         (sparse.matmul(one, c[:, 0]), a @ c[:, 0]),
         (sparse.permuted(one, (1, 0)), a.T),
         (sparse.masked(b, one), np.where(dense(small.of(np.ones(len(small.values)))), b, 0)),
-        (sparse.csr_of(one), a),
+        *((made, a) for made in lines),
+        *((sparse.permuted(made, (1, 0)), a.T) for made in lines),
+        *((sparse.added(made, made), 2 * a) for made in lines),
+        *((sparse.multiplied(made, b), a * b) for made in lines),
+        *((sparse.matmul(made, c), a @ c) for made in lines),
+        *((sparse.masked(b, made), np.where(dense(made.of(np.ones(made.values.shape))), b, 0)) for made in lines),
         (np.subtract(b, one), b - a),
     ):
         if wanted is None:

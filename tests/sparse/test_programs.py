@@ -225,19 +225,56 @@ def compressed_rows(torch, show):
     show("gradient", d.grad)
 
 
+def compressed_lines(torch, show):
+    d = torch.tensor([[1.0, 0.0, 2.0, 0.0], [0.0, 0.0, 3.0, 4.0]], requires_grad=True)
+    x = torch.arange(8.0).view(4, 2)
+    show("bsc", repr(d.detach().to_sparse(layout=torch.sparse_bsc, blocksize=(1, 2))))
+    for made in (d.to_sparse_csc(), d.to_sparse_bsr((2, 2))):
+        name = str(made.layout)
+        show(name, [repr(made), made.is_sparse_csr, made._nnz(), repr(made.t()), repr((made * 2).detach())])
+        d.grad = None
+        (made @ x).square().sum().backward()
+        show(f"{name} gradient", [made.to_dense(), d.grad])
+    show("of parts", repr(torch.sparse_csc_tensor([0, 1, 1, 2], [1, 0], [1.0, 2.0])))
+    blocks = torch.arange(8.0).view(2, 2, 2)
+    show("of blocks", torch.sparse_bsr_tensor([0, 1, 2], [1, 0], blocks).to_dense())
+    csc, csr = d.detach().to_sparse_csc(), d.detach().to_sparse_csr()
+    show("its parts", [csc.ccol_indices(), csc.row_indices(), repr(csr.to_sparse_csc()), repr(csr.t().to_sparse_csr())])
+    for act in (csc.crow_indices, csc.col_indices, csr.ccol_indices, csr.row_indices):
+        show.error(act)
+    show.error(lambda: d.to_sparse_bsr((2, 3)))
+    show.error(lambda: d.to_sparse(layout=torch.sparse_bsr))
+    show.error(lambda: torch.sparse_compressed_tensor([0, 1], [0], [1.0], layout=torch.sparse_coo))
+
+
+def products_that_reduce(torch, show):
+    for reduce in ("sum", "mean", "amax", "amin"):
+        s = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 4.0, 1.0]]).to_sparse_csr().requires_grad_()
+        x = torch.tensor([[1.0, -2.0], [1.0, 5.0], [0.5, -1.0]], requires_grad=True)  # 1 * 1 and 2 * 0.5 are a tie
+        product = torch.sparse.mm(s, x, reduce)
+        product.backward(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        show(reduce, [product.detach(), repr(s.grad), x.grad])
+    show.error(lambda: torch.sparse.mm(s, x, "prod"))
+    show.error(lambda: torch.sparse.mm(s.detach().to_sparse_csc(), x, "amax"))
+
+
 @pytest.mark.parametrize("program", cases(globals()).values(), ids=cases(globals()))
 def test_program(program):
     check(program)
 
 
-@pytest.mark.parametrize("make", ["plain", "coalesced", "csr"])
+@pytest.mark.parametrize("make", ["plain", "coalesced", "csr", "csc", "bsr", "bsc"])
 def test_files_are_exchanged(make):
     import glassgrad
     from tests.torch_reference import torch
 
     for saver, loader in ((torch, glassgrad), (glassgrad, torch)):
         x = _matrix(saver)[1]
-        x = {"plain": x, "coalesced": x.coalesce(), "csr": x.to_sparse_csr()}[make]
+        if make == "coalesced":
+            x = x.coalesce()
+        elif make != "plain":
+            block = (1, 3) if make[0] == "b" else None
+            x = x.to_dense().to_sparse(layout=getattr(saver, f"sparse_{make}"), blocksize=block)
         file = io.BytesIO()
         saver.save({"x": x}, file)
         file.seek(0)

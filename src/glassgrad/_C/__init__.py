@@ -55,7 +55,7 @@ _scripts = stand_ins(
 )
 _files = stand_ins("torch.save and torch.load write and read archives", "PyTorchFileReader PyTorchFileWriter")
 globals().update(_scripts)
-Graph, Value = _scripts["Graph"], _scripts["Value"]
+Graph, Value, TensorType, ScriptObject = (_scripts[name] for name in ("Graph", "Value", "TensorType", "ScriptObject"))
 PyTorchFileReader, PyTorchFileWriter = _files["PyTorchFileReader"], _files["PyTorchFileWriter"]
 StorageBase = stand_ins("torch.UntypedStorage is the class of storages", "StorageBase")["StorageBase"]
 StorageBase.__module__ = __name__
@@ -122,7 +122,8 @@ class DispatchKeySet:
         return DispatchKeySet(*self.keys, *other.keys)
 
 
-for _class in (Graph, Value, PyTorchFileReader, PyTorchFileWriter, DispatchKey, DispatchKeySet):
+_PUBLIC = Graph, Value, TensorType, ScriptObject, PyTorchFileReader, PyTorchFileWriter
+for _class in (*_PUBLIC, DispatchKey, DispatchKeySet):
     _class.__module__ = _HOME  # torch has them too, and PyTorch says that they are its own
 
 
@@ -143,3 +144,8 @@ def _ExcludeDispatchKeyGuard(keys: DispatchKeySet) -> Any:  # noqa: N802  PyTorc
         yield
     finally:
         below.autocast -= autocast
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of ``torch.func`` is at work in this thread."""
+    return bool(load(f"{_HOME}.func.levels").levels())

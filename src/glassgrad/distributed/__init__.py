@@ -20,6 +20,7 @@ from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import __all__ as _groups
 from .distributed_c10d import _get_default_group as _get_default_group
+from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from .messages import *  # noqa: F403
 from .messages import __all__ as _messages
 

@@ -21,8 +21,8 @@ def number(value: Any, data: Any) -> Tensor | None:
     else:
         kind = data.dtype
         constants = _arrays.get(kind)
-        if constants is None or (kind is I64 and type(value) is not int):
-            return None
+        if constants is None or not (kind is F32 or kind is F64 or (kind is I64 and type(value) is int)):
+            return None  # a dtype that equals these and is not one of them is that of a meta tensor
         cache = constants
     constant = cache.get(value)
     if constant is None or not value:  # 0.0 and -0.0 are equal but differ

@@ -17,6 +17,7 @@ from .graph import Graph, attribute
 from .names import HOME, custom_builtins, is_ours
 
 _number = count()
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # of a module's meta, in PyTorch
 
 
 def _compiled(source: str, names: dict[str, Any]) -> Callable[..., Any]:

@@ -1,17 +1,18 @@
-"""The operations that torchvision has in its compiled library: boxes that overlap, and regions of images made one size.
+"""The operations that torchvision has in its compiled library: boxes here, and those of other files.
 
-``torch.ops.load_library`` takes these for that file.  Their derivatives torchvision registers itself, by the operations
-``_..._backward``.  What has no kernel here can be named and says so when it is called.
+``torch.ops.load_library`` takes these for that file. Their derivatives torchvision registers itself, by the operations
+``_..._backward``. What has no kernel here (quantized tensors) can be named and says so when it is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
+from . import deformed, regions
 from .define import Library
 
 _POOLED = "float spatial_scale, int pooled_height, int pooled_width"
@@ -79,78 +80,76 @@ def _check_boxes(boxes: Any, scores: Any) -> None:
         raise RuntimeError("dets should have the same type as scores")
 
 
-# -- regions of interest: each bin is the mean of samples, and a sample is linear in rows and in columns --------------
+# -- boxes that lie askew: centre, width, height, and degrees ----------------------------------------------------------
 
 
-def roi_align(
-    input: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,  # noqa: A002
-    sampling_ratio: int, aligned: bool,
-) -> Tensor:  # fmt: skip
-    """Regions ``rois`` (k, 5: image, left, top, right, bottom) of images (n, c, h, w), as (k, c, height, width)."""
-    images, regions = input._array, rois._array
-    if images.dtype != regions.dtype:
-        raise RuntimeError("Expected tensor for input to have the same type as tensor for rois")
-    out = np.zeros((len(regions), images.shape[1], pooled_height, pooled_width), images.dtype)
-    pooled = pooled_height, pooled_width
-    for number, window, down, across in _regions(regions, images.shape, spatial_scale, pooled, sampling_ratio, aligned):
-        out[number] = down @ images[window] @ across.T
-    return wrap(out)
+def box_iou_rotated(boxes1: Tensor, boxes2: Tensor) -> Tensor:
+    """What each box of (n, 5) shares with each of (m, 5): their common area over that of both."""
+    first, second = boxes1._array.astype(np.float64)[:, None], boxes2._array.astype(np.float64)[None]
+    areas = first[..., 2] * first[..., 3], second[..., 2] * second[..., 3]
+    common = _common_area(*np.broadcast_arrays(_corners(first), _corners(second)))
+    small = np.minimum(*areas) < 1e-14
+    shared = np.where(small, 0, common / np.where(small, 1, areas[0] + areas[1] - common))
+    return wrap(shared.astype(boxes1._array.dtype))
 
 
-def roi_align_backward(
-    grad: Tensor, rois: Tensor, spatial_scale: float, pooled_height: int, pooled_width: int,
-    batch_size: int, channels: int, height: int, width: int, sampling_ratio: int, aligned: bool,
-) -> Tensor:  # fmt: skip
-    """The gradient of the images, (batch_size, channels, height, width)."""
-    shape, pooled, grads = (batch_size, channels, height, width), (pooled_height, pooled_width), grad._array
-    out = np.zeros(shape, grads.dtype)
-    for number, window, down, across in _regions(rois._array, shape, spatial_scale, pooled, sampling_ratio, aligned):
-        out[window] += down.T @ grads[number] @ across
-    return wrap(out)
+def _corners(boxes: Any) -> Any:
+    """The corners of boxes (..., 5), in their order: (..., 4, 2)."""
+    angle = np.deg2rad(boxes[..., 4])
+    half_width = np.stack([np.cos(angle), -np.sin(angle)], -1) * boxes[..., 2:3] / 2
+    half_height = np.stack([np.sin(angle), np.cos(angle)], -1) * boxes[..., 3:4] / 2
+    sides = half_width + half_height, half_height - half_width, -half_width - half_height, half_width - half_height
+    return boxes[..., None, :2] + np.stack(sides, -2)
 
 
-def _regions(
-    rois: Any, shape: tuple[int, ...], scale: float, pooled: tuple[int, int], sampling_ratio: int, aligned: bool
-) -> Iterator[tuple[int, Any, Any, Any]]:
-    """For each region its number, its window of the images, and the weights of the window's rows and columns."""
-    kind = rois.dtype.type
-    corners = rois[:, 1:] * kind(scale) - kind(0.5 if aligned else 0)
-    for number, (left, top, right, bottom) in enumerate(corners):
-        height, width = bottom - top, right - left
-        if not aligned:
-            height, width = max(height, kind(1)), max(width, kind(1))
-        rows, down = _weights(top, height, pooled[0], sampling_ratio, shape[2])
-        columns, across = _weights(left, width, pooled[1], sampling_ratio, shape[3])
-        yield number, (int(rois[number, 0]), slice(None), rows, columns), down, across
+def _common_area(first: Any, second: Any) -> Any:
+    """The area that convex quadrangles (..., 4, 2) have in common: of the hull of corners inside and of crossings."""
+    sides = [np.roll(corners, -1, -2) - corners for corners in (first, second)]
+    one, other = sides[0][..., :, None, :], sides[1][..., None, :, :]
+    turn, start = _cross(one, other), first[..., :, None, :]
+    gap = second[..., None, :, :] - start
+    turn_or_one = np.where(turn == 0, 1, turn)
+    along, along_other = _cross(gap, other) / turn_or_one, _cross(gap, one) / turn_or_one
+    crossing = (turn != 0) & (along >= 0) & (along <= 1) & (along_other >= 0) & (along_other <= 1)
+    crossings = start + along[..., None] * one
+    points = np.concatenate([first, second, crossings.reshape(*crossings.shape[:-3], 16, 2)], -2)
+    inside = _is_inside(first, second, sides[1]), _is_inside(second, first, sides[0])
+    count = np.concatenate([*inside, crossing.reshape(*points.shape[:-2], 16)], -1)
+    total = count.sum(-1)[..., None, None]
+    centre = np.where(count[..., None], points, 0).sum(-2, keepdims=True) / np.maximum(total, 1)
+    around = np.where(count[..., None], points - centre, 0)  # what does not count lies in the middle
+    order = np.where(count, np.arctan2(around[..., 1], around[..., 0]), 4).argsort(-1)
+    hull = np.take_along_axis(around, order[..., None], -2)
+    last = np.take_along_axis(hull, np.maximum(total - 1, 0), -2)
+    before = np.concatenate([last, hull[..., :-1, :]], -2)
+    return np.abs(_cross(before, hull).sum(-1)) / 2
 
 
-def _weights(start: Any, length: Any, bins: int, sampling_ratio: int, size: int) -> tuple[slice, Any]:
-    """Which of ``size`` pixels count along one dimension, and how much in each bin: a mean of samples."""
-    kind = type(start)
-    step = length / kind(bins)
-    samples = sampling_ratio if sampling_ratio > 0 else int(np.ceil(step))
-    if samples <= 0:  # a region without an extent
-        return slice(0, 0), np.zeros((bins, 0), kind)
-    inner = (np.arange(samples) + 0.5).astype(kind) * step / kind(samples)
-    places = start + np.arange(bins)[:, None].astype(kind) * step + inner
-    inside = (places >= -1) & (places <= size)
-    places = np.clip(places, 0, size - 1)
-    low = np.where(inside, places, 0).astype(np.int64)
-    high = np.minimum(low + 1, size - 1)
-    first, last = int(low.min()), int(high.max()) + 1
-    weights = np.zeros((bins, last - first), kind)
-    share = np.where(inside, places - low, 0)
-    bin_of = np.broadcast_to(np.arange(bins)[:, None], places.shape)
-    np.add.at(weights, (bin_of, low - first), np.where(inside, 1 - share, 0))
-    np.add.at(weights, (bin_of, high - first), share)
-    return slice(first, last), weights / kind(samples)
+def _is_inside(points: Any, corners: Any, sides: Any) -> Any:
+    """Whether each of the points lies on one side of all sides of a box."""
+    turns = _cross(sides[..., None, :, :], points[..., :, None, :] - corners[..., None, :, :])
+    slack = 1e-12 * (1 + np.abs(turns).max((-1, -2), keepdims=True))
+    return (turns >= -slack).all(-1) | (turns <= slack).all(-1)
+
+
+def _cross(a: Any, b: Any) -> Any:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {
     "_cuda_version": lambda: -1,  # none
     "nms": nms,
-    "roi_align": roi_align,
-    "_roi_align_backward": roi_align_backward,
+    "box_iou_rotated": box_iou_rotated,
+    "roi_align": regions.roi_align,
+    "_roi_align_backward": regions.roi_align_backward,
+    "roi_pool": regions.roi_pool,
+    "_roi_pool_backward": regions.roi_pool_backward,
+    "ps_roi_align": regions.ps_roi_align,
+    "_ps_roi_align_backward": regions.ps_roi_align_backward,
+    "ps_roi_pool": regions.ps_roi_pool,
+    "_ps_roi_pool_backward": regions.ps_roi_pool_backward,
+    "deform_conv2d": deformed.deform_conv2d,
+    "_deform_conv2d_backward": deformed.deform_conv2d_backward,
 }
 
 

@@ -29,11 +29,13 @@ FUNCTIONAL = set(
     """split norm cdist tensordot stft unravel_index einsum meshgrid broadcast_tensors cartesian_prod block_diag
     atleast_1d atleast_2d atleast_3d chain_matmul unique unique_consecutive lu""".split()
 )
-_OTHERS = set("pca_lowrank svd_lowrank sym_float sym_max sym_min sym_ite sym_sqrt sym_sum".split())
+_OTHERS = set("pca_lowrank svd_lowrank sym_float sym_not sym_max sym_min sym_ite sym_sqrt sym_sum".split())
 _METHODS = """__floordiv__ __rfloordiv__ __rtruediv__ __rlshift__ __rrshift__ __array__ __contains__ __rmod__
     __deepcopy__ __format__ __reversed__ backward dim_order is_shared module_load register_hook resize resize_as
     register_post_accumulate_grad_hook share_memory_ storage storage_type istft __rmatmul__ __pow__ __ipow__ __rpow__
-    __rsub__""".split()
+    __rsub__ __len__ __repr__ __dlpack__ __dlpack_device__""".split()
+#: Parameters that PyTorch does not hand on: they are handed where they say something.
+_NOT_HANDED = {"l1_loss": "weight", "as_array": "copy", "dim_order": "ambiguity_check"}
 _INITIALIZERS = {"uniform_", "normal_", "constant_", "kaiming_uniform_"}  # which hand on all by name
 
 #: How many arguments stand first without a name, where those are not the ones that have no default.
@@ -89,6 +91,9 @@ def by_name(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
         return function, args, kwargs
     bound.apply_defaults()
     named = {("input" if key == "self" else key): value for key, value in bound.arguments.items()}
+    more = _NOT_HANDED.get(name)
+    if more is not None and named[more] is signature.parameters[more].default:
+        del named[more]
     if with_indices is not None and named.get("return_indices") is True:
         function = with_indices
     required = [parameter for parameter in signature.parameters.values() if parameter.default is parameter.empty]

@@ -99,7 +99,7 @@ def contents_text() -> str:
             entries = [line for home in homes.items() for line in _entry(*home)]
             lines += [f'    "{family}.{file}": {{', *entries, "    },"]
     lines += ["}  # fmt: skip", "#: The methods of sparse tensors, by class.", "SPARSE = {"]
-    for owner in (sparse.SparseTensor, sparse.CooTensor, sparse.CsrTensor):
+    for owner in (sparse.SparseTensor, sparse.CooTensor, sparse.CompressedTensor):
         homes = {name: getattr(value, "__module__", None) or "" for name, value in vars(owner).items()}
         names = sorted(name for name, home in homes.items() if home.startswith(f"{families.__name__}."))
         key = next(name for name, value in vars(sparse).items() if value is owner)

@@ -7,23 +7,23 @@ about, as if he had been asked at once. Instances of subclasses are asked when a
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from types import FrameType, FunctionType
 from typing import Any
 
 from ..core import call
 from ..core import tensor as tensors
 from ..core.row import Row
-from ..core.tensor import Tensor, alias, new, wrap
+from ..core.tensor import Tensor, alias, new, number_of, wrap
 from ..ground import dtypes, listening
 from ..ground.meta import blank
 from ..ground.names import OURS, home_of, is_own, is_own_frame, torch_name
 from ..tensor.heard import spelled
 from ..tensor.parameter import Parameter
-from ..tensor.refusals import as_numbers
 from .in_python import handed
 
 
@@ -59,10 +59,11 @@ def _keep_type(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = N
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-        return result if func in _as_they_are() else _converted(result, cls)
+        return result if func in as_they_are() else _converted(result, cls)
 
 
-def _as_they_are() -> tuple[Any, ...]:
+def as_they_are() -> tuple[Any, ...]:
+    """What is read of a subclass, and not made one of it."""
     return Tensor._base.__get__, Tensor.grad.__get__  # type: ignore[attr-defined]
 
 
@@ -222,14 +223,23 @@ def _overridden(function: Any, args: Any, kwargs: Any) -> Any:
 _FAILURES = (TypeError, AttributeError, ValueError)  # what comes of a tensor in the place of a number
 
 
+_signature = lru_cache(inspect.signature)
+
+
 def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
-    """What a call that failed gives with numbers for 0-d tensors behind its first argument, or NOT_TAKEN."""
-    others, named = as_numbers(args[1:]), as_numbers([*kwargs.values()])
-    if (others is None and named is None) or not isinstance(error, _FAILURES):
+    """What a call that failed gives with numbers for 0-d tensors, where none is declared a Tensor; or NOT_TAKEN."""
+    if not isinstance(error, _FAILURES) or all(number_of(value) is value for value in (*args, *kwargs.values())):
         return call.NOT_TAKEN
+    signature = _signature(function)
     try:
-        kwargs = kwargs if named is None else dict(zip(kwargs, named, strict=True))
-        return function(*args[:1], *(args[1:] if others is None else others), **kwargs)
+        given = signature.bind(*args, **kwargs)
+        for name, value in given.arguments.items():
+            parameter = signature.parameters[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                given.arguments[name] = tuple(map(number_of, value))
+            elif "Tensor" not in str(parameter.annotation):
+                given.arguments[name] = number_of(value)
+        return function(*given.args, **given.kwargs)
     except Exception:
         return call.NOT_TAKEN
 
@@ -250,6 +260,26 @@ def _prepare(cls: type, **more: Any) -> None:
     if _say_of(cls) is not _disabled_torch_function_impl and not is_inner(cls):
         if cls.__getattribute__ is object.__getattribute__:
             cls.__getattribute__ = _read  # type: ignore[assignment]
+        for name in _LOOKED_UP:
+            if next(base for base in cls.__mro__ if name in vars(base)) is Tensor:
+                setattr(cls, name, _asked(name))
+
+
+#: What Python looks up in the type, without reading it of the instance.
+_LOOKED_UP = "__len__", "__repr__", "__array_wrap__", "__dlpack__", "__dlpack_device__"
+
+
+def _asked(name: str) -> Callable[..., Any]:
+    """The method of a subclass that asks it about Tensor's method of this name."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        getattr(Tensor, name)
+        member: Any = vars(Tensor)[name]
+        call_it = member if is_own_frame(sys._getframe(1)) else partial(_call_method, member)
+        return call_it(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
 
 
 def _read(self: Any, name: str) -> Any:

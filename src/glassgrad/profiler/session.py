@@ -321,3 +321,8 @@ class profile:  # noqa: N801  PyTorch's name
 def _flat(activities: Iterable[Any]) -> Iterable[ProfilerActivity]:
     for item in activities:
         yield from item if isinstance(item, dict) else (item,)
+
+
+def _default_schedule_fn(_: int) -> ProfilerAction:
+    """The schedule of who gives none: every step is recorded."""
+    return ProfilerAction.RECORD

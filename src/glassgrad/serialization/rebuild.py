@@ -18,7 +18,7 @@ import numpy as np
 from ..core import tensor as tensors
 from ..core.tensor import Tensor, share, wrap
 from ..families.create.functions import empty_strided
-from ..families.sparse.kernels import Coo, Csr
+from ..families.sparse.kernels import Compressed, Coo
 from ..families.storage.functions import UntypedStorage
 from ..families.storage.interchange import OWN
 from ..families.storage.typed import TypedStorage, looking_at
@@ -31,7 +31,8 @@ from .options import here
 
 _MOST_DIMENSIONS = 64  # NumPy's limit
 _OUTSIDE = "the places of a sparse tensor lie outside of it"
-_SPARSE = {dtypes.sparse_coo: 2, dtypes.sparse_csr: 3}  # of how many tensors these are made
+_SPARSE = {dtypes.sparse_coo: 2, dtypes.sparse_csr: 3, dtypes.sparse_csc: 3, dtypes.sparse_bsr: 3,
+           dtypes.sparse_bsc: 3}  # of how many tensors these are made  # fmt: skip
 
 
 def shown(thing: Any) -> str:
@@ -236,21 +237,27 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
         raise UnpicklingError("the places of a sparse tensor must be integers")
     if any(size < 0 for size in sizes) or math.prod(sizes) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
-    if layout is dtypes.sparse_csr:
-        rows = Csr(indices[0], indices[1], values, sizes)
-        _when_filled(lambda: _check_csr(rows))
-        return wrap(rows)
+    if layout is not dtypes.sparse_coo:
+        lines = Compressed(indices[0], indices[1], values, sizes, str(layout)[-3:])
+        _when_filled(lambda: _check_compressed(lines))
+        return wrap(lines)
     places = Coo(indices[0], values, sizes, len(data) > 3 and data[3] is True)
     _when_filled(lambda: _check_coo(places))
     return wrap(places)
 
 
-def _check_csr(array: Csr) -> None:
+def _check_compressed(array: Compressed) -> None:
     """UnpicklingError where places lie outside, before anything is walked that the file does not hold."""
-    crow, col, sizes = array.crow, array.col, array.shape
-    fits = len(sizes) == 2 and crow.shape == (sizes[0] + 1,) and col.ndim == 1 and col.shape == array.values.shape
-    spend(crow.nbytes + col.nbytes)
-    if not fits or crow[0] != 0 or crow[-1] != len(col) or (np.diff(crow) < 0).any() or not _within(col, sizes[1]):
+    starts, places, (_, *block) = array.starts, array.places, array.values.shape or (0,)
+    fits = len(array.shape) == 2 and places.shape == array.values.shape[:1]
+    fits = fits and len(block) == (2 if array.layout[0] == "b" else 0) and 0 not in block
+    spend(starts.nbytes + places.nbytes)
+    if not fits or any(size % n for size, n in zip(array.shape, block, strict=False)):
+        raise UnpicklingError(_OUTSIDE)
+    sizes = [size // n for size, n in zip(array.shape, block or (1, 1), strict=True)]
+    count, others = sizes if array.layout[2] == "r" else sizes[::-1]
+    is_list = starts.shape == (count + 1,) and starts[0] == 0 and starts[-1] == len(places)
+    if not is_list or (np.diff(starts) < 0).any() or not _within(places, others):
         raise UnpicklingError(_OUTSIDE)
 
 

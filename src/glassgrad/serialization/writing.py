@@ -16,6 +16,7 @@ from typing import Any
 from ..core.tensor import Tensor, share, wrap
 from ..families.create.construct import from_numpy
 from ..families.query.functions import stride
+from ..families.sparse.kernels import Coo
 from ..families.storage.functions import UntypedStorage, as_bytes, storage_of
 from ..families.storage.interchange import OWN, place_in_memory, saving, warn_of_hooks
 from ..families.storage.typed import CLASSES, NAMES, TypedStorage
@@ -56,9 +57,11 @@ def reduced(self: Tensor) -> tuple[Any, ...]:
     """What a checkpoint keeps of a tensor: its storage and its place there, ``requires_grad``, attributes."""
     if isinstance(self, SparseTensor):
         carrier = self._array
-        parts = (carrier.crow, carrier.col, carrier.values) if self.is_sparse_csr else (carrier.indices, carrier.values)
-        known = () if self.is_sparse_csr else (bool(carrier.coalesced),)
-        return rebuild._rebuild_sparse_tensor, (self.layout, (*map(wrap, parts), Size(carrier.shape), *known))
+        by_place = isinstance(carrier, Coo)
+        parts = (carrier.indices,) if by_place else (carrier.starts, carrier.places)
+        known = (bool(carrier.coalesced),) if by_place else ()
+        tensors = map(wrap, (*parts, carrier.values))
+        return rebuild._rebuild_sparse_tensor, (self.layout, (*tensors, Size(carrier.shape), *known))
     state = _state(self)
     if isinstance(self, Parameter):
         data = self.data

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.record import VersionCounter
 from ..core.tensor import Tensor, carried_by, edge_of, wrap
-from ..families.sparse.kernels import Coo, Csr
+from ..families.sparse.kernels import Compressed, Coo
 from ..ground import dtypes, importing, register
 from ..ground import format as formatting
 from ..ground.device import device
@@ -92,24 +92,30 @@ class CooTensor(SparseTensor):
         return {"indices": self._array.indices, "values": self._array.values}
 
 
-class CsrTensor(SparseTensor):
-    """A sparse matrix by compressed rows."""
+class CompressedTensor(SparseTensor):
+    """A sparse matrix by compressed rows or columns, of numbers or of blocks."""
 
     __slots__ = ()
-    is_sparse_csr = True
+
+    @property
+    def is_sparse_csr(self) -> bool:  # type: ignore[override]
+        """Whether rows are compressed, and its values numbers."""
+        return self._array.layout == "csr"  # type: ignore[no-any-return]
 
     @property
     def layout(self) -> Any:
-        """How elements are stored: ``sparse_csr``."""
-        return dtypes.sparse_csr
+        """How elements are stored: ``sparse_csr``, ``sparse_csc``, ``sparse_bsr`` or ``sparse_bsc``."""
+        return getattr(dtypes, f"sparse_{self._array.layout}")
 
     def _parts(self) -> dict[str, Any]:
-        return {"crow_indices": self._array.crow, "col_indices": self._array.col, "values": self._array.values}
+        starts, places = ("crow", "col") if self._array.layout[2] == "r" else ("ccol", "row")
+        array = self._array
+        return {f"{starts}_indices": array.starts, f"{places}_indices": array.places, "values": array.values}
 
 
 register.hand_in(sys.modules[__name__], "dispatch", "sparse.arithmetic")
-for _class in (SparseTensor, CooTensor, CsrTensor):
+for _class in (SparseTensor, CooTensor, CompressedTensor):
     register.complete(_class, _class.__name__)
     _class.__module__, _class.__qualname__, _class.__name__ = "torch", "Tensor", "Tensor"  # as type() shows them there
 if not importing.is_superseded(importing.declaring()):
-    carried_by.update({Coo: CooTensor, Csr: CsrTensor})
+    carried_by.update({Coo: CooTensor, Compressed: CompressedTensor})

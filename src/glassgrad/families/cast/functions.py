@@ -492,3 +492,15 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """The complex numbers of sizes and angles."""
     _both_real("abs", abs, "angle", angle, "polar")
     return sign.polar(abs, angle, out=out)
+
+
+def _casting(name: str, kind: Any) -> None:
+    def cast_to(input: Tensor, non_blocking: bool = False) -> Tensor:
+        return input.to(kind)  # type: ignore[attr-defined, no-any-return]
+
+    cast_to.__doc__ = f"The tensor as {kind}: PyTorch's name for what ``to`` does."
+    composite(name=f"_cast_{name}", method=False)(cast_to)
+
+
+for _kind in "uint8 int8 float64 float32 int32 int64 int16 float16".split():
+    _casting(getattr(dtypes, _kind).scalar_name, getattr(dtypes, _kind))

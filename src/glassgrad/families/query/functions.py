@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, new, share
+from ...core.tensor import Tensor, new, share, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.exposed import expose
@@ -164,7 +164,14 @@ def is_nonzero(input: Tensor) -> bool:
     return truth(input)
 
 
+@composite(method=False)
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """The size of each dimension, int64."""
+    return wrap(np.array(self._array.shape, np.int64))
+
+
 @composite()
+@asking
 def get_device(self: Tensor) -> int:
     """-1: the number of no accelerator."""
     return -1

@@ -6,6 +6,7 @@ import builtins
 import math
 from typing import Any
 
+from ...ground.listening import asking
 from ...ops.declare import composite
 
 
@@ -22,6 +23,7 @@ def sym_float(a: Any) -> Any:
 
 
 @composite(method=False)
+@asking
 def sym_not(a: Any) -> bool:
     """Whether a truth value is false."""
     return not a

@@ -277,7 +277,7 @@ def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
         )
 
 
-@composite(method=False)
+@composite("_segment_reduce", method=False)
 def segment_reduce(
     data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
     unsafe: bool = False, initial: Any = None,

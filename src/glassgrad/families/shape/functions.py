@@ -12,10 +12,8 @@ from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
-from ...ground.layout import format_name, format_strides, suggested
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
-from ...ground.window import as_bytes, dense, look, owner_of, strides_of
 from ...ops.declare import composite
 from ...tensor import lifted, writable
 from ..index import rows as part
@@ -96,7 +94,7 @@ def sized(input: Tensor, sizes: Any, dtype: Any = None) -> Tensor:
 # -- PyTorch's signatures of views and reshapes, their argument checks, and the in-place forms that only move
 # metadata.
 
-_LISTS = (tuple, list, Size)
+_LISTS = (tuple, list)
 
 
 def sizes_of(function: str, sizes: tuple[Any, ...], named: dict[str, Any], name: str = "size") -> tuple[int, ...]:
@@ -107,7 +105,7 @@ def sizes_of(function: str, sizes: tuple[Any, ...], named: dict[str, Any], name:
         sizes = (named[name],)
     elif not sizes:
         raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
-    if len(sizes) == 1 and type(sizes[0]) in _LISTS:
+    if len(sizes) == 1 and isinstance(sizes[0], _LISTS):
         sizes = sizes[0] if type(sizes[0]) is tuple else tuple(sizes[0])
     for n in sizes:
         if type(n) is not int:
@@ -148,7 +146,7 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         size = size[0]
         if type(size) is dtype_type or isinstance(size, type):
             return _reread(self, dtypes.demand(size, "view"))
-        if type(size) not in _LISTS and not hasattr(size, "__index__"):
+        if not isinstance(size, _LISTS) and not hasattr(size, "__index__"):
             raise _neither(size)
         size = sizes_of("view", (size,), named)
     elif named or not size:
@@ -280,7 +278,7 @@ def broadcast_to(input: Tensor, *size: Any, **named: Any) -> Tensor:
 @composite(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors stretched to their common shape."""
-    if len(tensors) == 1 and type(tensors[0]) in _LISTS:
+    if len(tensors) == 1 and isinstance(tensors[0], _LISTS):
         tensors = tuple(tensors[0])
     sizes: tuple[int, ...] = ()
     for tensor in tensors:
@@ -446,7 +444,7 @@ def squeeze(input: Tensor, *dim: Any, **named: Any) -> Tensor:
     if not dim and not named:
         return rows.squeeze(input)
     dims = sizes_of("squeeze", dim, named, "dim")
-    if len(dims) == 1 and type((dim or tuple(named.values()))[0]) not in _LISTS:
+    if len(dims) == 1 and not isinstance((dim or tuple(named.values()))[0], _LISTS):
         return rows.squeeze_dim(input, dims[0])
     return rows.squeeze_dims(input, dims)
 
@@ -528,7 +526,7 @@ def squeeze_(self: Tensor, *dim: Any, **named: Any) -> Tensor:
     if not dim and not named:
         return rearranged(self, rows.squeeze_inplace)
     dims = sizes_of("squeeze_", dim, named, "dim")
-    if len(dims) == 1 and type((dim or tuple(named.values()))[0]) not in _LISTS:
+    if len(dims) == 1 and not isinstance((dim or tuple(named.values()))[0], _LISTS):
         return rearranged(self, rows.squeeze_dim_inplace, dims[0])
     return rearranged(self, rows.squeeze_dims_inplace, dims)
 
@@ -548,44 +546,19 @@ def t_(self: Tensor) -> Tensor:
     return rearranged(self, rows.t_inplace)
 
 
-@composite("swapaxes_", "swapdims_", function=False)
+@composite("swapdims_", function=False)
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place :func:`transpose`."""
     return rearranged(self, rows.transpose_inplace, dim0, dim1)
 
 
-@composite(function=False)
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Give the tensor other sizes over the same memory, or over more of it; what is new has no particular value."""
-    wanted = sizes_of("resize_", sizes, {})
-    if self.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    if memory_format is dtypes.preserve_format:
-        raise RuntimeError("Unsupported memory formatPreserve")
-    if min(wanted, default=0) < 0:
-        raise RuntimeError("numel: integer multiplication overflow")
-    share(self)
-    old = self._array
-    strides = strides_of(old) if wanted == old.shape else dense(wanted)
-    if memory_format is not None:
-        strides = format_strides(wanted, format_name(memory_format, len(wanted)))
-    memory = owner_of(old)
-    offset = (old.ctypes.data - memory.ctypes.data) // old.itemsize
-    count = math.prod(wanted)
-    if count and (offset + count) * old.itemsize > memory.nbytes:
-        grown = np.empty(offset + count, old.dtype)
-        grown.view(np.uint8)[: memory.nbytes] = as_bytes(memory)
-        self._array = look(grown, (wanted, strides, offset))
-    else:
-        self._array = look(old, (wanted, strides, 0))
-    share(self).version += 1
-    return self
+@composite()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """The view with two dimensions exchanged."""
+    return rows.transpose(input, axis0, axis1)
 
 
 @composite(function=False)
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
-    """Give the tensor the sizes of another."""
-    template = the_template._array
-    if memory_format is dtypes.preserve_format:
-        memory_format = getattr(dtypes, suggested(template.shape, strides_of(template)))
-    return resize_(self, tuple(template.shape), memory_format=memory_format)
+def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """In-place :func:`swapaxes`."""
+    return transpose_(self, axis0, axis1)

@@ -317,7 +317,7 @@ sum_to.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 # -- dimensions exchanged ----------------------------------------------------------------------------------------------
 
 
-@op("swapaxes", "swapdims", view=True, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)}, batched="dims")
+@op("swapdims", view=True, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)}, batched="dims")
 def transpose(self: Any, /, dim0: Any, dim1: Any) -> Any:
     """The view with two dimensions exchanged."""
     try:

@@ -112,3 +112,15 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     chosen = np.zeros_like(soft._array)
     np.put_along_axis(chosen, np.expand_dims(soft._array.argmax(dim), dim), 1, dim)
     return wrap(chosen) - soft.detach() + soft
+
+
+@composite(method=False)
+def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    """The gradient of ``softmax`` by its result, in a dtype."""
+    return rows.softmax_backward(grad_output, output, dim).to(input_dtype)
+
+
+@composite(method=False)
+def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any) -> Tensor:
+    """The gradient of ``log_softmax`` by its result, in a dtype."""
+    return rows.log_softmax_backward(grad_output, output, dim).to(input_dtype)

@@ -13,6 +13,7 @@ from ...ground import dtypes
 from ...ops.declare import composite
 from ...tensor import sparse as tensors
 from ...tensor.sparse import CooTensor, SparseTensor
+from . import compressed as _compressed  # noqa: F401  the methods of compressed matrices
 from . import rows
 from .functions import dispatch, method, of_values, stands_for
 from .kernels import coalesced

@@ -13,11 +13,11 @@ from ...core.row import TABLE
 from ...core.tensor import Tensor, require_grad, wrap
 from ...ground import dtypes
 from ...ops.declare import composite
-from ...tensor.sparse import CooTensor, CsrTensor, SparseTensor
+from ...tensor.sparse import CompressedTensor, CooTensor, SparseTensor
 from ..create import construct
 from ..storage import interchange
 from . import rows
-from .kernels import Coo, Csr, coalesced
+from .kernels import Compressed, Coo, coalesced
 
 _STANDING: dict[str, Callable[..., Any]] = {}  # by the row of the table that they stand for
 #: Functions of one number that give nought for nought: they are taken of the values alone.
@@ -140,52 +140,20 @@ def _checked_coo(at: Any, values: Any, size: Any) -> tuple[int, ...]:
     return shape
 
 
-@composite(method=False)
-def sparse_csr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None,
-    requires_grad: bool = False, check_invariants: bool | None = None, pin_memory: bool = False,
-) -> Any:  # fmt: skip
-    """The matrix whose row ``i`` has the values from ``crow_indices[i]`` to ``crow_indices[i + 1]``, in these columns.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_csr_tensor.html
-    """
-    crow, col = (construct.as_tensor(line) for line in (crow_indices, col_indices))
-    data: Any = values if isinstance(values, Tensor) else construct.tensor(values)
-    if dtype is not None:
-        data = data.to(dtype)
-    if requires_grad:
-        data = data.detach()
-    if size is None:
-        size = (len(crow._array) - 1, int(col._array.max()) + 1 if col._array.size else 0)
-    if len(size) != 2 or crow._array.ndim != 1 or data._array.ndim != 1:
-        raise NotImplementedError("sparse_csr_tensor: only matrices of numbers are supported, no batches or blocks")
-    if len(crow._array) != size[0] + 1:
-        raise RuntimeError(
-            f"crow_indices.shape[-1] must be equal to the number of rows + 1 (={size[0] + 1}), but got "
-            f"{len(crow._array)}"
-        )
-    if col._array.shape != data._array.shape:
-        raise RuntimeError(
-            f"number of specified elements must be the same: col_indices has {len(col._array)}, values "
-            f"{len(data._array)}"
-        )
-    tensor = rows.csr_from(crow, col, data, tuple(size))
-    if requires_grad:
-        require_grad(tensor, True)
-    return tensor
-
-
 @composite(function=False)
-def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, **blocks: Any) -> Any:
+def to_sparse(
+    self: Tensor, sparse_dim: int | None = None, *, layout: Any = None, blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> Any:  # fmt: skip
     """What is not nought: ``sparse_dim`` leading dimensions sparse (all, unless told), or in a ``layout``."""
-    if layout is dtypes.sparse_csr:
-        return to_sparse_csr(self)
-    if blocks or (layout is not None and layout is not dtypes.sparse_coo):
+    if layout in LAYOUTS:
+        return in_layout(self, layout, blocksize)
+    if layout is not None and layout is not dtypes.sparse_coo:
         raise NotImplementedError(f"to_sparse: the layout {layout} is not supported; use torch.sparse_coo")
     if isinstance(self, CooTensor):
         return self
-    if isinstance(self, CsrTensor):
-        return rows.csr_to_coo(self)
+    if isinstance(self, CompressedTensor):
+        return rows.compressed_to_coo(self)
     if sparse_dim is None:
         return rows.to_sparse_all(self)
     if not 0 < sparse_dim <= max(self._array.ndim, 1):
@@ -199,12 +167,29 @@ def to_sparse_coo(self: Tensor) -> Any:
     return to_sparse(self)
 
 
-@composite(function=False)
-def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
-    """What of a matrix is not nought, by compressed rows."""
+LAYOUTS = {getattr(dtypes, f"sparse_{name}"): name for name in rows.to_compressed}
+
+
+def in_layout(self: Any, layout: Any, block: Any = None) -> Any:
+    """What of a matrix is not nought, by compressed lines; in blocks of a height and a width, where it has blocks."""
+    name = LAYOUTS[layout]
     if self._array.ndim != 2:
-        raise NotImplementedError("to_sparse_csr: only matrices are supported, no batches")
-    return self if isinstance(self, CsrTensor) else rows.to_csr(self)
+        raise NotImplementedError(f"to_sparse_{name}: only matrices are supported, no batches")
+    if self.layout is layout and name[0] != "b":
+        return self
+    if (block is None) == (name[0] == "b"):
+        given = "with" if block else "without"
+        raise RuntimeError(
+            f"dense_to_sparse: conversion from Strided to Sparse{name.capitalize()} {given} blocksize argument given "
+            "is not supported"
+        )
+    size = tuple(block or ())
+    if any(n % step for n, step in zip(self._array.shape, size, strict=False)):
+        sizes, steps = (",".join(map(str, numbers)) for numbers in (self._array.shape, size))
+        raise RuntimeError(
+            f"dense_to_sparse_{name}: tensor sparse size ({sizes}) must be divisible by given blocksize ({steps})"
+        )
+    return rows.to_compressed[name](self, name, size)
 
 
 @composite(function=False)
@@ -251,18 +236,6 @@ def values(self: Any) -> Any:
     if isinstance(self, CooTensor) and not self._array.coalesced:
         raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
     return rows.values_of(self) if self.requires_grad else self._values()
-
-
-@method(on=CsrTensor)
-def crow_indices(self: Any) -> Any:
-    """Where rows begin, and where the last ends."""
-    return wrap(self._array.crow)
-
-
-@method(on=CsrTensor)
-def col_indices(self: Any) -> Any:
-    """The column of each value."""
-    return wrap(self._array.col)
 
 
 @method(on=CooTensor)
@@ -373,7 +346,7 @@ for _name in ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "relu"):
 @method()
 def zero_(self: Any) -> Any:
     """Take all values away."""
-    if isinstance(self._array, Csr):
+    if isinstance(self._array, Compressed):
         return _put(self, self._array.of(np.zeros_like(self._array.values)))
     return _put(self, self._array.empty(self._array.dtype))
 

@@ -135,32 +135,70 @@ class Coo(Carrier):
         return Coo(self.indices[:, :0], self.values[:0].astype(dtype), self.shape, True)
 
 
-class Csr(Carrier):
-    """Compressed rows of a matrix: those of row ``i`` lie from ``crow[i]`` to ``crow[i + 1]``, in columns ``col``."""
+class Compressed(Carrier):
+    """A matrix by compressed lines: values of line ``i`` lie from ``starts[i]`` to ``starts[i + 1]``, at ``places``.
 
-    __slots__ = ("crow", "col")
-    backend = "SparseCsr"
+    values  (number of values), or (number of values, height, width): blocks
+    layout  "csr" and "bsr", whose lines are rows (of blocks), "csc" and "bsc", whose lines are columns
+    """
 
-    def __init__(self, crow: Any, col: Any, values: Any, shape: Sequence[int]) -> None:
-        self.crow, self.col, self.values, self.shape = crow, col, values, tuple(shape)
+    __slots__ = ("starts", "places", "layout")
+    backend = "SparseCsr"  # PyTorch has one for all of them
 
-    def of(self, values: Any) -> Csr:
-        return Csr(self.crow, self.col, values, self.shape)
+    def __init__(self, starts: Any, places: Any, values: Any, shape: Sequence[int], layout: str = "csr") -> None:
+        self.starts, self.places, self.values = starts, places, values
+        self.shape, self.layout = tuple(shape), layout
 
-    def empty(self, dtype: Any) -> Csr:
-        return Csr(np.zeros_like(self.crow), self.col[:0], self.values[:0].astype(dtype), self.shape)
+    def of(self, values: Any) -> Compressed:
+        return Compressed(self.starts, self.places, values.reshape(self.values.shape), self.shape, self.layout)
+
+    def empty(self, dtype: Any) -> Compressed:
+        starts, values = np.zeros_like(self.starts), self.values[:0].astype(dtype)
+        return Compressed(starts, self.places[:0], values, self.shape, self.layout)
 
     def coo(self) -> Coo:
-        """The same by coordinates."""
-        rows = np.repeat(np.arange(self.shape[0]), np.asarray(np.diff(self.crow), np.intp))
-        return Coo(np.stack([rows, self.col.astype(np.int64)]), self.values, self.shape, True)
+        """The same by coordinates, each number of a block for itself."""
+        lines = np.repeat(np.arange(len(self.starts) - 1), np.asarray(np.diff(self.starts), np.intp))
+        at = lines, self.places.astype(np.int64)
+        rows, columns = at if self.layout[2] == "r" else at[::-1]
+        if self.values.ndim == 3:
+            height, width = self.values.shape[1:]
+            down = rows[:, None, None] * height + np.arange(height)[:, None]
+            across = columns[:, None, None] * width + np.arange(width)
+            rows, columns = np.broadcast_arrays(down, across)
+        indices = np.stack([rows.reshape(-1), columns.reshape(-1)])
+        return Coo(indices, self.values.reshape(-1), self.shape, self.layout == "csr")
+
+    def like(self, array: Coo) -> Compressed:
+        """Another matrix in the same layout."""
+        return compressed(array, self.layout, self.values.shape[1:])
+
+    def turned(self) -> Compressed:
+        """The transpose: rows are columns of it."""
+        layout = self.layout[:2] + ("c" if self.layout[2] == "r" else "r")
+        values = self.values.swapaxes(1, 2) if self.values.ndim == 3 else self.values
+        return Compressed(self.starts, self.places, values, self.shape[::-1], layout)
 
 
-def csr_of(array: Coo) -> Csr:
-    """A matrix by compressed rows."""
+def compressed(array: Coo, layout: str = "csr", block: Sequence[int] = ()) -> Compressed:
+    """A matrix by compressed lines, in blocks of a height and a width where the layout has blocks."""
     array = coalesced(array)
-    counts = np.bincount(np.asarray(array.indices[0], np.intp), minlength=array.shape[0])
-    return Csr(np.concatenate(([0], np.cumsum(counts))), array.indices[1].copy(), array.values, array.shape)
+    (rows, columns), values, shape = array.indices, array.values, array.shape
+    if block:
+        (rows, inner_row), (columns, inner_column) = map(np.divmod, array.indices, block)
+        shape = shape[0] // block[0], shape[1] // block[1]
+    lines, places = (rows, columns) if layout[2] == "r" else (columns, rows)
+    count, others = shape if layout[2] == "r" else shape[::-1]
+    if block:
+        filled, which = np.unique(lines * others + places, return_inverse=True)
+        values = np.zeros((len(filled), *block), values.dtype)
+        values[which, inner_row, inner_column] = array.values
+        lines, places = np.divmod(filled, max(others, 1))
+    elif layout == "csc":
+        order = np.argsort(lines, kind="stable")
+        lines, places, values = lines[order], places[order], values[order]
+    counts = np.bincount(np.asarray(lines, np.intp), minlength=count)
+    return Compressed(np.concatenate(([0], np.cumsum(counts))), places.copy(), values, array.shape, layout)
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
@@ -206,7 +244,7 @@ def coalesced(array: Coo) -> Coo:
 
 def dense_of(array: Any) -> Any:
     """The array with all its zeros, in memory of its own."""
-    if isinstance(array, Csr):
+    if isinstance(array, Compressed):
         array = array.coo()
     if not isinstance(array, Coo):
         return np.array(array)
@@ -230,7 +268,7 @@ def sparse_of(array: Any, sparse_dim: int) -> Coo:
 
 def values_at(array: Any, indices: Any) -> Any:
     """The values of a sparse or dense array at some places: nought where a sparse one has none."""
-    if isinstance(array, Csr):
+    if isinstance(array, Compressed):
         array = array.coo()
     if not isinstance(array, Coo):
         return np.asarray(array)[tuple(indices)]
@@ -248,7 +286,7 @@ def values_at(array: Any, indices: Any) -> Any:
 
 def masked(array: Any, pattern: Any) -> Any:
     """The values of ``array`` at the places of ``pattern``."""
-    if isinstance(pattern, Csr):
+    if isinstance(pattern, Compressed):
         return pattern.of(values_at(array, pattern.coo().indices))
     pattern = coalesced(pattern)
     return pattern.of(values_at(array, pattern.indices))
@@ -256,8 +294,8 @@ def masked(array: Any, pattern: Any) -> Any:
 
 def permuted(array: Any, dims: Sequence[int]) -> Any:
     """The dimensions in another order; sparse ones stay in front of dense ones."""
-    if isinstance(array, Csr):
-        array = array.coo()
+    if isinstance(array, Compressed):
+        return array.turned() if tuple(dims) == (1, 0) else array
     if not isinstance(array, Coo):
         return np.array(array.transpose(dims))
     n = len(array.indices)
@@ -273,9 +311,9 @@ def permuted(array: Any, dims: Sequence[int]) -> Any:
 
 def added(one: Any, two: Any) -> Any:
     """The sum of two arrays of which at least one is sparse: sparse if both are."""
-    if isinstance(one, Csr) and isinstance(two, Csr):
-        return csr_of(added(one.coo(), two.coo()))
-    one, two = (array.coo() if isinstance(array, Csr) else array for array in (one, two))
+    if isinstance(one, Compressed) and isinstance(two, Compressed):
+        return one.like(added(one.coo(), two.coo()))
+    one, two = (array.coo() if isinstance(array, Compressed) else array for array in (one, two))
     if not isinstance(one, Coo):
         one, two = two, one
     if not isinstance(two, Coo):
@@ -334,15 +372,16 @@ def multiplied(one: Any, two: Any) -> Any:
         return one * two
     if not np.ndim(two) and not isinstance(two, Carrier):
         return one.of(one.values * two)
-    if isinstance(one, Csr):
-        return csr_of(multiplied(one.coo(), two))
+    if isinstance(one, Compressed):
+        return one.like(multiplied(one.coo(), two))
     if not isinstance(two, Carrier):
         values = np.broadcast_to(two, one.shape)[tuple(one.indices)]
         return one.of(one.values * values)
     if one.shape != two.shape:
         raise RuntimeError(f"mul operands have incompatible sizes: {list(one.shape)} vs {list(two.shape)}")
-    known = one.coalesced and getattr(two, "coalesced", True)
-    one, two = (coalesced(array.coo() if isinstance(array, Csr) else array) for array in (one, two))  # type: ignore
+    two = two.coo() if isinstance(two, Compressed) else two
+    known = one.coalesced and two.coalesced  # type: ignore[attr-defined]
+    one, two = coalesced(one), coalesced(two)  # type: ignore[arg-type]
     both = np.isin(keys_of(one.indices, one.shape), keys_of(two.indices, two.shape))
     indices = one.indices[:, both]
     return Coo(indices, one.values[both] * values_at(two, indices), one.shape, known)
@@ -350,7 +389,7 @@ def multiplied(one: Any, two: Any) -> Any:
 
 def matmul(one: Any, two: Any) -> Any:
     """The product of two matrices, or of a matrix and a vector: sparse if both are."""
-    one, two = (array.coo() if isinstance(array, Csr) else array for array in (one, two))
+    one, two = (array.coo() if isinstance(array, Compressed) else array for array in (one, two))
     if not isinstance(one, Coo) and not isinstance(two, Coo):
         return np.matmul(one, two)
     if not isinstance(one, Coo):

@@ -17,7 +17,7 @@ from ...ground import dtypes
 from ...tensor import sparse as _classes  # noqa: F401  the tensors that carry what these rows give
 from ..shape.rows import expand, unsqueeze
 from . import kernels as arrays
-from .kernels import Carrier, Coo, Csr
+from .kernels import Carrier, Compressed, Coo
 
 #: Every row of this file, by name.
 ROWS: dict[str, Row] = {}
@@ -110,33 +110,40 @@ def to_sparse_all(self: Any, /) -> Any:
 to_sparse_all.derivative(self=lambda grad: densified(grad))
 
 
-@carried("ToSparseCsrBackward0")
-def to_csr(self: Any, /) -> Any:
-    """A matrix by compressed rows."""
-    if isinstance(self, Csr):
-        return self.copy()
-    return arrays.csr_of(self if isinstance(self, Coo) else arrays.sparse_of(self, 2))
+def _to_compressed(self: Any, /, layout: str, block: Any) -> Any:
+    """A matrix by compressed lines."""
+    if isinstance(self, Compressed):
+        self = self.coo()
+    return arrays.compressed(self if isinstance(self, Coo) else arrays.sparse_of(self, 2), layout, block)
 
 
-to_csr.derivative(self=lambda grad, self: masked(grad, self))
+def _to_layout(name: str) -> Any:
+    _to_compressed.__name__ = f"to_{name.lower()}"
+    function = carried(f"ToSparse{name}Backward0")(_to_compressed)
+    function.derivative(self=lambda grad, self: as_sparse_as(grad, self))
+    return function
+
+
+#: By layout, the row that makes it of another tensor.
+to_compressed = {name.lower(): _to_layout(name) for name in ("Csr", "Csc", "Bsr", "Bsc")}
 
 
 @carried("ToSparseBackward1")
-def csr_to_coo(self: Any, /) -> Any:
+def compressed_to_coo(self: Any, /) -> Any:
     """The matrix by coordinates."""
     return self.coo().copy()
 
 
-csr_to_coo.derivative(self=lambda grad, self: masked(grad, self))
+compressed_to_coo.derivative(self=lambda grad, self: masked(grad, self))
 
 
-@carried("SparseCompressedTensorBackward0", apart=("crow", "col"))
-def csr_from(crow: Any, col: Any, values: Any, /, sizes: Any) -> Any:
-    """The sparse matrix of these compressed rows."""
-    return Csr(np.array(crow), np.array(col), np.array(values), sizes)
+@carried("SparseCompressedTensorBackward0", apart=("starts", "places"))
+def compressed_from(starts: Any, places: Any, values: Any, /, sizes: Any, layout: str = "csr") -> Any:
+    """The sparse matrix of these compressed lines."""
+    return Compressed(np.array(starts), np.array(places), np.array(values), sizes, layout)
 
 
-csr_from.derivative(values=lambda grad, result: values_of(masked(grad, result)))
+compressed_from.derivative(values=lambda grad, result: values_of(masked(grad, result)))
 
 
 @carried("SparseMaskBackward0", apart=("mask",))
@@ -282,7 +289,7 @@ total.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 @carried("SumBackward1")
 def plainly_summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
     """The sums along dimensions, as ``Tensor.sum`` gives them."""
-    return arrays.summed(self.coo() if isinstance(self, Csr) else self, dims, keepdim)
+    return arrays.summed(self.coo() if isinstance(self, Compressed) else self, dims, keepdim)
 
 
 plainly_summed.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
@@ -291,7 +298,7 @@ plainly_summed.derivative(self=lambda grad, self, dims, keepdim: spread(grad, se
 @carried("SparseSumBackward0")
 def summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
     """The sums along dimensions."""
-    return arrays.summed(self.coo() if isinstance(self, Csr) else self, dims, keepdim)
+    return arrays.summed(self.coo() if isinstance(self, Compressed) else self, dims, keepdim)
 
 
 summed.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
@@ -374,8 +381,8 @@ def _sum_of(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
 
 @carried(apart=("like",))
 def as_sparse_as(self: Any, like: Any, /) -> Any:
-    """The gradient of a factor: where the factor is sparse, only at its places."""
-    return arrays.masked(self, like) if isinstance(like, Carrier) else self + 0
+    """The gradient of what is ``like`` that: where it is sparse, only at its places."""
+    return arrays.masked(self, like) if isinstance(like, Carrier) else arrays.dense_of(self)
 
 
 as_sparse_as.derivative(self=lambda grad, like: densified(as_sparse_as(grad, like)))

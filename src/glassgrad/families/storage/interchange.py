@@ -95,7 +95,7 @@ def from_ufunc(self: Tensor, array: Any, context: Any = None, return_scalar: boo
 
 @composite(function=False, name="__dlpack__")
 def dlpack(
-    self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    self: Tensor, *, stream: Any = -1, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
 ) -> Any:
     """A capsule of the tensor's memory for any library that reads DLPack. Source: https://dmlc.github.io/dlpack"""
     if self.requires_grad:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from ....tensor.parameter import Parameter
 Collator = Callable[..., Any]
 
 _TEXT = "SaUO"  # the kinds of arrays that no tensor can hold: strings and objects
+np_str_obj_array_pattern = re.compile(f"[{_TEXT}]")
 default_collate_err_msg_format = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
