@@ -30,7 +30,6 @@ class Segment:
         self.node = self.start = node
         self.things: list[Any] = []
         self.metas: list[Any] = []
-        self.counted = 0  # of the tensors, so many surely have their numbers
         self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
         self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
         self.given: list[Any] = []  # those of them that are others in each call
@@ -91,7 +90,6 @@ class Segment:
         number = len(self.things)
         if id(tensor) not in self.arguments and self.state.lasts(tensor):
             key += ("held", id(tensor), about)
-            self.state.held.add(id(tensor))
         else:
             key += ("given", about)
             self.given.append(tensor)
@@ -103,15 +101,6 @@ class Segment:
         self.numbers[id(tensor)] = len(self.things)
         self.things.append(tensor)
         self.metas.append(meta)
-
-    def count_all(self) -> None:
-        """Give tensors their numbers that were only listed."""
-        numbers, things = self.numbers, self.things
-        if len(numbers) != len(things):
-            for number in range(self.counted, len(things)):
-                if things[number] is not None:
-                    numbers[id(things[number])] = number
-        self.counted = len(things)
 
     def _note_leaves(self, key: list[Any]) -> None:
         """Add to the key of a backward pass what it finds at the leaves."""
