@@ -7,8 +7,16 @@ import pytest
 import glassgrad as torch
 import glassgrad.nn.functional as F
 from glassgrad import nn
+from glassgrad.kernels import compiled
 
 from .both_ways import bits, reasons, tree
+
+
+@pytest.fixture(autouse=True)
+def _kernels_of_numpy():
+    with compiled.serving(compiled.NEVER):
+        yield
+
 
 Pair = collections.namedtuple("Pair", "one two")
 STEPS = {}

@@ -148,25 +148,12 @@ def _call(text: Text, step: Step, over: dict[int, Value]) -> str:
     elif over:
         return _written_over(text, step, over[0])
     if hasattr(kernel, "kernel"):
-        plain = _plain(text, step)
-        if plain is not None:
-            return plain
         kernel = kernel.kernel
-    if (step.kind == "view" or step.name == "unsafe_view") and (plain := _plain_view(text, step)) is not None:
-        return plain
     name = text.name(kernel, step.name)
     given = [text.operand(piece) for piece in step.operands]
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
         given[0] = f"asarray({given[0]})"
     return f"{name}({', '.join(given)})"
-
-
-def _plain(text: Text, step: Step) -> str | None:
-    """A step whose kernel is a bare expression, as this expression."""
-    formula, given = given_to(step)
-    if formula is None or not formula.plain or step.kind != "kernel":
-        return None
-    return re.sub(r"\b(self|other)\b", lambda found: text.operand(given[found[0]]), formula.text)
 
 
 def _written_over(text: Text, step: Step, operand: Value) -> str:
@@ -175,23 +162,6 @@ def _written_over(text: Text, step: Step, operand: Value) -> str:
     operands = [given[name] for name in step.function.inputs]
     pieces = [text.name(written_over, "written_over"), text.name(function, function.__name__)]
     return f"{pieces[0]}({pieces[1]}, {operands.index(operand)}, {', '.join(map(text.operand, operands))})"
-
-
-def _plain_view(text: Text, step: Step) -> str | None:
-    """A view of an array that the program made, as a method's call; None where it takes more than that."""
-    source, *settings = step.operands
-    if not isinstance(source, Value) or source.source != "made" or not source.is_array or step.several:
-        return None
-    (result,) = step.results
-    if not result.is_array or not source.shape:
-        return None
-    if step.name in ("view", "unsafe_view") and source.dense and result.dense and source.size:
-        return f"{source.name}.reshape({text.literal(result.shape)})"
-    if step.name == "t" and len(source.shape) == 2:
-        return f"{source.name}.T"
-    if step.name == "transpose" and len(settings) == 2 and all(type(piece) is int for piece in settings):
-        return f"{source.name}.swapaxes({settings[0]}, {settings[1]})"
-    return None
 
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:

@@ -1,9 +1,11 @@
-"""Large products of matrices, for kernels that finish each block of the result while the cache holds it."""
+"""Gives large products of matrices to kernels of our own, beside which BLAS does not wake its threads."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from .program import Step, Value
 
@@ -13,7 +15,7 @@ _PER_PACKED = 192  # multiplications for each number that is packed: with fewer,
 
 
 class Product:
-    """A product that is served: its matrices, and a vector that is added to each row."""
+    """A product of matrices, and a vector that is added to each row."""
 
     def __init__(self, step: Step) -> None:
         operands = step.operands
@@ -24,18 +26,6 @@ class Product:
             self.a, self.b = operands[:2]
         else:
             self.bias, self.a, self.b = operands[:3]
-
-    @property
-    def operands(self) -> list[Value]:
-        """The matrices, and the bias if there is one."""
-        return [self.a, self.b] if self.bias is None else [self.a, self.b, self.bias]
-
-    @property
-    def takes_along(self) -> bool:
-        """Whether its rows are whole vectors, so that a block can go on with other steps."""
-        from .native import blocks
-
-        return self.result.shape[1] % blocks.lanes(self.result.dtype) == 0  # type: ignore[no-any-return]
 
     @property
     def size(self) -> int:
@@ -53,65 +43,50 @@ class Product:
         return bias is None or (bias.shape == self.result.shape[1:] and bias.dtype == kind and bias.dense)
 
 
-def is_product(step: Step) -> bool:
-    """Whether a step multiplies matrices."""
-    return step.kind == "kernel" and step.name in ("mm", "addmm", "linear_2d") and hasattr(step.function, "kernel")
+def _large(steps: Sequence[Step]) -> list[Product]:
+    names = ("mm", "addmm", "linear_2d")
+    found = [Product(step) for step in steps if step.kind == "kernel" and step.name in names]
+    return [product for product in found if product.size >= FEWEST]
 
 
 def served(steps: Sequence[Step]) -> bool:
     """Whether all large products of a program can be given to the kernels, so that BLAS does not wake its threads."""
-    products = [Product(step) for step in steps if is_product(step)]
-    large = [product for product in products if product.size >= FEWEST]
+    large = _large(steps)
     if not large or any(not product.fits() or product.size > MOST for product in large):
         return False
-    turned = {v.number for step in steps if step.kind == "view" and step.name == "t" for v in step.inputs}
-    packed = sum(
-        min(product.a.size, product.b.size) if product.result.number in turned else product.b.size for product in large
-    )
-    if sum(product.size for product in large) < packed * _PER_PACKED:
+    if sum(product.size for product in large) < sum(product.b.size for product in large) * _PER_PACKED:
         return False
     from ..kernels.native import tiles
 
     return tiles.HEIGHT == 8  # where vectors are of 512 bits: else BLAS is faster
 
 
-def large_product(step: Step) -> Product | None:
-    """The product that a step is, if it is large."""
-    if not is_product(step):
-        return None
-    product = Product(step)
-    return product if product.size >= FEWEST else None
-
-
-def upright_products(steps: list[Step], wanted: set[int]) -> list[Step]:
-    """Products of which only the transpose is read are computed as that."""
-    from .native.blocks import upright
-
-    readers = Counter(value.number for step in steps for value in {v.number: v for v in step.inputs}.values())
-    made = {step.results[0].number: step for step in steps if is_product(step) and step.name == "mm"}
-    changed: dict[int, Step | None] = {}
-    for step in steps:
-        if step.kind != "view" or step.name != "t" or not isinstance(step.operands[0], Value):
-            continue
-        source = step.operands[0].number
-        product = made.get(source)
-        (result,) = step.results
-        if product is None or readers[source] != 1 or source in wanted or result.number in wanted:
-            continue
-        if product.results[0].size * product.operands[0].shape[1] < FEWEST:
-            continue
-        result.dense = True
-        changed[id(product)] = None
-        changed[id(step)] = Step("kernel", "mm_transposed", upright, product.operands[:2], step.results)
-    return [now for step in steps if (now := changed.get(id(step), step)) is not None]
-
-
 def without_blas(steps: Sequence[Step]) -> None:
-    """Let sums of columns be computed without BLAS."""
+    """Let large products, and sums of columns, be computed without BLAS."""
     from ..families.reduce.native import columns
 
+    for found in _large(steps):
+        step = found.step
+        step.name, step.function = "product", _multiplied_turned if found.turned else _multiplied
+        step.operands = (found.a, found.b) if found.bias is None else (found.a, found.b, found.bias)
     for step in steps:
         if step.kind == "kernel" and step.name == "column_sums" and len(step.operands[0].shape) == 2:
             (value,) = step.operands
             if value.dtype.str in ("<f4", "<f8") and value.size >= FEWEST >> 4:
                 step.function = columns
+
+
+def _multiplied(a: Any, b: Any, bias: Any = None) -> Any:
+    """``a @ b + bias``."""
+    from ..families.matrix.native import product
+
+    made = product(a, b, bias=None if bias is None else np.ascontiguousarray(bias))
+    if made is None:
+        made = np.dot(a, b)
+        if bias is not None:
+            made += bias
+    return made
+
+
+def _multiplied_turned(a: Any, b: Any, bias: Any = None) -> Any:
+    return _multiplied(a, b.T, bias)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
-from ..core.tensor import LEAF, Tensor, share
+from ..core import engine
+from ..core.tensor import LEAF, Tensor, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
 from . import lazy, replayed
-from .deferral import OWNERS, Role, gains, role_of, whole_numbers, within_bounds, without_gradients
+from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
 from .program import MISS, mapped, tensors_in, version
 from .segment import Segment
@@ -55,7 +56,8 @@ class Run(Segment):
             if not self.state.is_pure:
                 return proceed(*args, **kwargs)
             self._see(args, kwargs)
-            if self.graded or without_gradients(function, args, kwargs) is None:
+            leaves = without_gradients(function, args, kwargs)
+            if leaves is None or not self.stepped.isdisjoint(map(id, leaves)):
                 self.flush(None)  # what is written down is in the order in which it is done again
             return self._made("as written", function, proceed, args, kwargs)
         with self.lock:
@@ -177,8 +179,11 @@ class Run(Segment):
             for number, place in zip(entry.graded, range(base, len(things)), strict=True):
                 leaf = things[number]
                 self.graded.append((leaf, place))
+                self.stepped.add(id(leaf))
                 leaf._grad = things[place]
             return None
+        if entry.steps:
+            self.stepped.update(map(id, parameters(args[0])))
         results = entry.results
         if entry.acts:
             answer = filled(results, things, base)
@@ -291,7 +296,7 @@ class Run(Segment):
             return False
         for number, real in zip(alive, answer, strict=True):
             edge = real._edge
-            if edge is not None and edge.kind.run is replayed.walk and edge.saved:
+            if edge is not None and edge.kind.run is replayed.walk and edge.saved and not self.state.is_pure:
                 replayed.lift(edge, self._again(pending, number))
             lazy.settle(things[number], real)
             if self.metas[number].version:
@@ -348,7 +353,7 @@ class Run(Segment):
 
     def apart(self, number: int) -> Callable[[], Any] | None:
         """What computes a result of the calls that are being made, apart from them; None where they do more."""
-        if any(entry.acts or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
+        if any(entry.acts or entry.steps or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
             return None
         compute, outside = self._again(self.making, number), self.outside
 
@@ -414,9 +419,9 @@ class Run(Segment):
         drawn = default_generator.mark()
         operands = tensors_in((args, kwargs))
         versions = [version(t) for t in operands]
-        outside = [(number, t) for number, t in enumerate(self.things) if self.metas[number] is None]
-        leaves = [(number, t) for number, t in outside if t._edge is LEAF]
-        before = [leaf._grad for _, leaf in leaves]
+        below = engine.dependencies([edge_of(args[0])]) if kind == "backward" else ()
+        leaves = [t for t, _, edge, *_ in self.outside if edge is LEAF and t in below]
+        touched = [leaf for leaf in leaves if leaf._grad is not None]
         self.busy = True
         try:
             result, warned = warning(proceed, args, kwargs)
@@ -428,34 +433,31 @@ class Run(Segment):
         draws = default_generator.mark() != drawn
         outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
-        acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
+        steps = kind == "optimizer"
+        acts = steps and not state.is_pure or any(id(t._counter) in outer for t in written)
         metas: list[Meta] = []
         made: list[Any] = []
         try:
             if kind == "backward":
-                pairs = zip(leaves, before, strict=True)
-                graded = [(n, leaf) for (n, leaf), grad in pairs if leaf._grad is not grad]
-                touched = any(grad is not None for grad in before) and [
-                    leaf for (_, leaf), grad in zip(leaves, before, strict=True) if grad is not None
-                ]
+                graded = [leaf for leaf in leaves if leaf._grad is not None]
                 acts = bool(touched)
-                made = [] if acts else [leaf._grad for _, leaf in graded]
+                made = [] if acts else [leaf._grad for leaf in graded]
                 if any(type(t) is not Tensor for t in made):
                     raise Unknown("a gradient is not dense")
                 results: Any = None
             else:
                 results = self._noted(result, made)
                 tells = not isinstance(results, (Known, tuple, list))
-                if tells and not (made or written or acts or draws):
+                if tells and not (made or written or steps or draws):
                     node.told[place] = result
                     return result
             metas = [Meta(t) for t in made]
         except Unknown:
             return self._unheard(result)
         entry = Entry(acts, results, metas, uses)
-        entry.draws, entry.function = draws, place[0]
+        entry.draws, entry.steps, entry.function = draws, steps, place[0]
         if kind == "backward" and not acts:
-            entry.graded = [number for number, _ in graded]
+            entry.graded = [self.numbers[id(leaf)] for leaf in graded]
         for tensor, meta in zip(made, metas, strict=True):
             self._add(tensor, meta)
         if written:

@@ -38,6 +38,7 @@ class Segment:
         self.noting: Any = None  # what notes the calls that are carried out, to make a program of them
         self.drawn: Any = None  # where the random stream was when the first draw was deferred
         self.graded: list[tuple[Any, int]] = []  # leaves, and the numbers of the gradients they are owed
+        self.stepped: set[int] = set()  # the identities of these, and of parameters that pending steps are of
 
     def _note(self, value: Any, key: list[Any], uses: list[int]) -> Any:
         """Add a value to a key; gives the value, or a copy of a container that may change."""

@@ -28,17 +28,18 @@ class Entry:
     metas    what is known of the new tensors
     uses     the tensors of the tape that are its operands, once for each time
     draws    whether it takes random numbers
+    steps    whether it is a step of an optimizer
     changes  what is known anew of others, which it writes to
     graded   the leaves that a backward pass gives their first gradients to
     """
 
-    __slots__ = ("acts", "after", "changes", "draws", "function", "graded", "metas", "results", "uses")
+    __slots__ = ("acts", "after", "changes", "draws", "function", "graded", "metas", "results", "steps", "uses")
 
     def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
         self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
         self.changes: list[tuple[int, Meta]] = []
         self.graded: list[int] = []
-        self.draws = False
+        self.draws = self.steps = False
         self.function: Any = None  # the operation
         self.after = Node()
 

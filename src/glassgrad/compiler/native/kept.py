@@ -12,18 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
-
-from ...kernels.native.binding import keep_fresh, kernel, note
+from ...kernels.native.binding import kernel
 from .interpreter import run
-
-try:  # whose own decorator compiles at once, before it is said what is kept
-    from numba.core.ccallback import CFunc
-except ImportError:
-    CFunc = None
-    note("functions for C that are made without being compiled")
-
-SETTINGS: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
 
 
 def defined(lines: Sequence[str], names: dict[str, Any], about: str) -> Any:
@@ -59,17 +49,3 @@ def file_of(name: str, text: str) -> str:
 def called_by_python(function: Any) -> Any:
     """A function of :func:`defined` that Python calls, compiled for each kind of arguments."""
     return kernel(function, strict=True)
-
-
-def called_by_address(function: Any, signature: Any) -> Any:
-    """A function of :func:`defined` that other compiled code calls by its address."""
-    if CFunc is None:
-        return numba.cfunc(signature, **SETTINGS)(function)
-    made: Any = CFunc(function, (signature.args, signature.return_type), {}, SETTINGS)
-    try:
-        made.enable_caching()
-        keep_fresh(made, function)
-    except (RuntimeError, OSError, AttributeError):  # no directory to keep it in
-        pass
-    made.compile()
-    return made

@@ -112,7 +112,7 @@ def kernel(function: Callable[..., Any], *, strict: bool = False, **options: Any
         dispatcher.enable_caching()
     except (RuntimeError, OSError, AttributeError):  # no directory to keep it in; no compiling at all
         return dispatcher
-    keep_fresh(dispatcher, function)
+    _keep_fresh(dispatcher, function)
     return dispatcher
 
 
@@ -132,7 +132,7 @@ def _function(function: Callable[..., Any], strict: bool, **options: Any) -> Any
     return njit(_nrt=counting, **settings)(function)
 
 
-def keep_fresh(dispatcher: Any, function: Callable[..., Any]) -> None:
+def _keep_fresh(dispatcher: Any, function: Callable[..., Any]) -> None:
     """Let what is kept on disk be tied to all the sources it was made from, and a full disk be no error.
 
     Numba looks at the kernel's own file alone, though functions from other files are compiled into it.
