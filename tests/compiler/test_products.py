@@ -7,6 +7,7 @@ import pytest
 
 import glassgrad as torch
 from glassgrad import nn
+from glassgrad.compiler.products import _multiplied
 from glassgrad.kernels import compiled
 
 from .both_ways import programs, training
@@ -34,7 +35,6 @@ def threads(request):
 @pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False), (True, True)])
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_products_are_products(sizes, turned, kind, threads):
-    from glassgrad.compiler.native.blocks import upright
     from glassgrad.families.matrix.native import product
 
     rows, depth, columns = sizes
@@ -44,17 +44,14 @@ def test_products_are_products(sizes, turned, kind, threads):
     made = product(a, b)
     assert made.dtype == kind and made.flags.c_contiguous
     assert (np.abs(made - exact) <= bound).all()
-    turned_one = upright(a, b)
-    assert turned_one.flags.c_contiguous and (np.abs(turned_one - exact.T) <= bound.T).all()
 
 
 def test_a_product_of_matrices_with_gaps_is_left_to_others():
-    from glassgrad.compiler.native.blocks import upright
     from glassgrad.families.matrix.native import product
 
     a = np.ones((32, 64), "f4")[:, ::2]
     assert product(a, np.ones((32, 16), "f4")) is None
-    assert (upright(a, np.ones((32, 16), "f4")) == 32).all()
+    assert (_multiplied(a, np.ones((32, 16), "f4"), np.ones(16, "f4")) == 33).all()
     rows = np.ones((64, 32), "f4")[::2]
     assert (product(rows, np.ones((32, 16), "f4")) == 32).all()
 
@@ -69,7 +66,6 @@ def test_nan_and_infinity_go_where_they_go():
 
 
 def test_bits_do_not_depend_on_threads():
-    from glassgrad.compiler.native.blocks import upright
     from glassgrad.families.matrix.native import product
     from glassgrad.families.reduce.native import columns
 
@@ -77,7 +73,7 @@ def test_bits_do_not_depend_on_threads():
     before, found = torch.get_num_threads(), []
     for count in (1, 2):
         torch.set_num_threads(count)
-        found.append([part.tobytes() for part in (product(a, b), upright(a, b), columns(a))])
+        found.append([part.tobytes() for part in (product(a, b), columns(a))])
     torch.set_num_threads(before)
     assert found[0] == found[1]
     np.testing.assert_allclose(columns(a), a.sum(0, dtype="f8"), atol=1e-3)
@@ -137,10 +133,7 @@ def test_steps_with_products(approximate, across):
     written, replayed, step = both(lambda: Layers(approximate, across), (10, 100, 64), (10, 100, across))
     close(written, replayed)
     (program,) = programs(step)
-    names = [step.function.__doc__ or "" for step in program.steps if step.name == "product"]
-    assert any("product bias gelu." in name for name in names)
-    assert any("product add tanh" in name for name in names), names
-    assert any("product gelu_backward." in name for name in names)
+    assert any(step.name == "product" for step in program.steps)
     assert not any(step.name in ("mm", "addmm") for step in program.steps)
 
 
@@ -173,23 +166,3 @@ def test_a_program_with_a_small_batch_is_left_to_blas():
         for _ in range(3):
             step(torch.randn(64, 784))
     assert not any(step.name == "product" for program in programs(step) for step in program.steps)
-
-
-class Attention(nn.Module):
-    def __init__(self, heads):
-        super().__init__()
-        self.qkv, self.heads = nn.Linear(32, 96), heads
-
-    def forward(self, x):
-        n, time, width = x.shape
-        split = (part.view(n, time, self.heads, -1).transpose(1, 2) for part in self.qkv(x).split(width, dim=2))
-        y = nn.functional.scaled_dot_product_attention(*split, is_causal=True)
-        return y.transpose(1, 2).reshape(n, time, width)
-
-
-@pytest.mark.parametrize("heads", [1, 4])
-def test_gradients_of_heads_are_joined_where_they_are_made(heads):
-    written, replayed, step = both(lambda: Attention(heads), (5, 24, 32), (5, 24, 32))
-    close(written, replayed)
-    names = [step.name for step in programs(step)[0].steps]
-    assert "joined_attention_backward" in names and "cat" not in names

@@ -1,12 +1,9 @@
 """Functions that are too small to gain by a program mostly run as they are written."""
 
-from contextlib import nullcontext
-
 import pytest
 
 import glassgrad as torch
 from glassgrad.compiler import function
-from glassgrad.kernels import compiled
 
 pytestmark = pytest.mark.replays
 
@@ -34,24 +31,6 @@ def test_a_small_function_is_tried_now_and_then():
 def test_one_with_a_large_result_is_replayed():
     call = torch.compile(lambda x: (x * 2).sin() + x)
     assert calls_that_are_compared(call, torch.ones(40_000)) >= 60
-
-
-@pytest.mark.parametrize("native", [False, True])
-def test_one_that_steps_an_optimizer_is_replayed_where_it_is_native(native):
-    if native:
-        pytest.importorskip("numba", reason="Numba is not installed: there is no tape")
-    layer = torch.nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-
-    @torch.compile
-    def step(x):
-        optimizer.zero_grad()
-        layer(x).sum().backward()
-        optimizer.step()
-
-    with nullcontext() if native else compiled.serving(compiled.NEVER):
-        compared = calls_that_are_compared(step, torch.ones(3, 2))
-    assert compared >= 60 if native else compared <= function.TRIED + 8
 
 
 def test_arrays_that_grow_are_noticed():

@@ -1,8 +1,8 @@
-"""Listens to one run of a function and notes every operation it takes: rows, their rules, writes, optimizer steps.
+"""Listens while deferred calls are carried out, and notes the steps they take: kernels on arrays, rules, writes.
 
-The run is a real one: it gives the caller what the function gives. Only its backward passes go another way to the same
-bits: on tensors instead of arrays, so that the rules are heard too. Whatever cannot be followed ends the capture with a
-reason, and the run goes on as it is written.
+The calls are real ones: they give the caller what the function gives. Only their backward passes go another way to the
+same bits: on tensors instead of arrays, so that the rules are heard too. Whatever cannot be followed ends the capture
+with a reason, and the calls go on as they are written.
 """
 
 from __future__ import annotations
@@ -14,126 +14,230 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd import api
-from ..core import write
+from ..core import call
+from ..core.row import Row
 from ..core.tensor import Tensor
+from ..families.index.rows import Indices
 from ..ground import listening, modes
 from ..ground.generator import default_generator
-from ..nn.modules.module import Module
-from ..ops.bind import table_functions
-from ..ops.declare import UNITS
-from ..optim.lr_scheduler.base import LRScheduler
-from ..optim.optimizer import Optimizer
-from .heard import has_generator, listened, sized, tensors_in, version, with_steps
-from .known import PLAIN, checksum
-from .passes import UNHEARD, Passes
-from .program import NotCapturable, Value
+from ..ground.meta import cast_to
+from .deferral import TELLING, parts, role_of
+from .known import PLAIN
+from .passes import Passes
+from .program import NotCapturable, Step, mapped, tensors_in, version
+
+#: Functions whose answer follows from shapes, dtypes and modes alone.
+ABOUT_SHAPES = TELLING.union(
+    """storage_offset type is_grad_enabled is_inference_mode_enabled is_inference is_autocast_enabled get_default_dtype
+    """.split()
+)
+#: Functions that take nothing but shape and dtype of some of their tensors.
+BY_SHAPE = frozenset(
+    """zeros_like ones_like full_like new_zeros new_ones new_full new_tensor expand_as view_as reshape_as type_as to
+    sum_to_size broadcast_tensors""".split()
+)
+
+
+#: Functions that give more or less by the values they are given.
+SIZED = frozenset("nonzero argwhere masked_select bincount unique unique_dim repeat_interleave".split())
 
 
 class Capture(Passes):
-    """What is noted of one run; ``reason`` says why it ended early, if it did."""
+    """What is noted of the calls that are carried out; ``reason`` says why it ended early, if it did."""
 
-    def __init__(self, arguments: Sequence[Any], outside: Callable[[Tensor], bool]) -> None:
-        super().__init__(outside)
+    def __init__(self, given: Sequence[Tensor], held: set[int]) -> None:
+        super().__init__(given, held)
         self._thread = threading.get_ident()
-        self._depth = 0  # calls of the table's functions around the present one
-        self.arguments: list[Value | None] = []
-        self.given = list(arguments)
-        for place, argument in enumerate(arguments):
-            if not isinstance(argument, Tensor):
-                self.arguments.append(None)
-                continue
-            if type(argument) not in PLAIN or argument._array.dtype.metadata is not None:
-                raise NotCapturable(f"an argument of class {type(argument).__name__}")
-            known = self._by_array.get(argument._array)
-            value = known or self._value(argument, "argument", place)
-            self._by_tensor.note(argument, value)
-            self.arguments.append(value)
-        self._about = listened()
-        self._about |= {id(function): ("unit", function.__name__) for function in UNITS}
-        functions: list[Any] = [*UNITS]
-        for kind, function in (
-            ("backward", api.tensor_backward), ("backward", api.backward), ("grad", api.grad),
-            ("clear", Optimizer.zero_grad), ("clear", Module.zero_grad), ("set gradient", Tensor.grad.fset),  # type: ignore[attr-defined]
-        ):  # fmt: skip
-            self._about[id(function)] = (kind, None)
-            functions.append(function)
-        self._about[id(write.in_place)] = ("write", "in_place")  # of functions that are not heard themselves
-        functions.append(write.in_place)
-        for kind, base in (("optimizer", Optimizer), ("schedule", LRScheduler)):
-            for cls in with_steps(base):
-                self._about[id(cls.step)] = (kind, None)
-                functions.append(cls.step)
-        self._more = functions
+        self._depth = 0  # calls around the present one
+        self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
         default_generator.mark()  # which makes the twister, if none was: that is nothing of the function's
 
     def listening(self) -> Any:
         """The block in which calls are noted."""
-        return listening.listening(self._hear, [*table_functions(), *self._more])
+        return listening.listening(self._hear)
 
     def _hear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if self.reason is not None or self._muted or threading.get_ident() != self._thread:
             return proceed(*args, **kwargs)
-        kind, what = self._about.get(id(function), ("other", None))
+        kind, what = parts().get(function) or (role_of(function).kind, function.__name__)
         if kind == "write" and self._depth:
             return proceed(*args, **kwargs)
-        start, drawn = len(self.steps), default_generator.mark()
-        try:
-            if kind == "backward":
-                return self._backward(args, kwargs)
-            if kind == "grad":
-                return self._grad(*args, **kwargs)
-            if kind == "optimizer":
-                return self._optimizer(function, proceed, args, kwargs)
-            if kind == "schedule":
-                return self._schedule(function, proceed, args, kwargs)
-            if kind == "clear":
-                return self._clear(proceed, args, kwargs)
-            if kind == "set gradient":
-                return self._set_gradient(proceed, *args)
-        except NotCapturable as reason:
-            self.give_up(str(reason))
-            return proceed(*args, **kwargs)
-        if kind == "unit":
-            args = tuple(list(piece) if isinstance(piece, GeneratorType) else piece for piece in args)
-        tensors = [] if kind == "row" else tensors_in((args, kwargs))
-        if self._sums and self.unheard(tensors):
-            self.give_up(UNHEARD)
-        versions = [version(t) for t in tensors]
-        given = {id(t): self.find(t) for t in tensors}  # some calls give a tensor other sizes
+        if kind == "backward" or kind == "optimizer":
+            try:
+                return self._backward(args, kwargs) if kind == "backward" else self._optimizer(function, proceed, args)
+            except NotCapturable as reason:
+                self.give_up(str(reason))
+                return proceed(*args, **kwargs)
+        args = tuple([list(piece) if isinstance(piece, GeneratorType) else piece for piece in args])
+        heard = Heard(self, kind, what, function, args, kwargs)
+        outer, self._unseen = self._unseen, None
         self._depth += 1
         try:
             result = proceed(*args, **kwargs)
         except Exception as error:  # whoever catches it may not meet it again
-            self.give_up(f"{getattr(function, '__name__', kind)}() raised {type(error).__name__}, which was caught")
+            self.give_up(f"{function.__name__}() raised {type(error).__name__}")
             raise
         finally:
             self._depth -= 1
+            unseen, self._unseen = self._unseen, outer
         if self.reason is None and result is not NotImplemented:
-            drew = default_generator.mark() != drawn or has_generator((args, kwargs))
-            written = [t for t, before in zip(tensors, versions, strict=True) if version(t) > before]
-            wrote = bool(written)
-            for place, (array, _) in self._sums.items():
-                if kind == "unit" or any(np.may_share_memory(array, t._array) for t in written):
-                    self._sums[place] = array, checksum(array)
             try:
-                for t in written if modes.grad_enabled() else ():
-                    value = given[id(t)]
-                    if t._edge is not None and value is not None and value.source in ("outside", "argument"):
-                        raise NotCapturable("it writes to a tensor from outside that carries gradients")
-                if kind == "unit":
-                    if sized(what or "", args, kwargs):
-                        self._sized(what or "")
-                    self._forget_since(start)
-                    self._call(function, what, args, kwargs, given, result, tensors_in(result), result is None, drew)
-                elif kind == "row" and self._unseen is None:
-                    self._row(what, args, kwargs, result, start, drew)
-                else:
-                    self._function(function, what, args, kwargs, given, result, start, wrote, drew)
+                heard.note(result, unseen)
             except NotCapturable as reason:
-                self._unseen = f"{getattr(function, '__name__', kind)}: {reason}"
+                self._unseen = f"{function.__name__}: {reason}"
                 if not self._depth:
                     self.give_up(self._unseen)
             except Exception as error:  # noqa: BLE001  a mistake of the compiler's is not the function's
-                self.give_up(f"{getattr(function, '__name__', kind)}: {type(error).__name__}: {error}")
+                self.give_up(f"{function.__name__}: {type(error).__name__}: {error}")
         return result
+
+
+class Heard:
+    """A call that is being made, and what it was given; then its result is noted: by its own steps, or whole."""
+
+    def __init__(self, capture: Capture, kind: str, what: Any, function: Any, args: Any, kwargs: Any) -> None:
+        self.capture, self.kind, self.what, self.function = capture, kind, what, function
+        self.args, self.kwargs = args, kwargs
+        self.start, self.drawn = len(capture.steps), default_generator.mark()
+        self.tensors = tensors_in((args, kwargs))
+        self.versions = [version(t) for t in self.tensors]
+        self.given = {id(t): capture.find(t) for t in self.tensors}  # some calls give a tensor other sizes
+
+    def note(self, result: Any, unseen: str | None) -> None:
+        """Note the call; ``unseen`` tells what of it could not be noted."""
+        capture, inner = self.capture, self.capture.steps[self.start :]
+        made = tensors_in(result)
+        draws = default_generator.mark() != self.drawn
+        written = [t for t, before in zip(self.tensors, self.versions, strict=True) if version(t) > before]
+        writes = bool(written)
+        for t in written if modes.grad_enabled() else ():
+            value = self.given[id(t)]
+            if t._edge is not None and value is not None and value.source in ("outside", "argument"):
+                raise NotCapturable("it writes to a tensor from outside that carries gradients")
+        if self.kind == "row" and unseen is None:
+            self._row(self.what, result, made, inner, draws)
+            return
+        name = self.what if isinstance(self.what, str) else self.function.__name__
+        if name in ABOUT_SHAPES:
+            return
+        if name in SIZED:
+            capture.give_up(f"the sizes of what {name}() gives hang on the values of a tensor")
+            return
+        if unseen is not None and any(step.acts for step in inner):
+            raise NotCapturable(unseen)
+        whole = unseen is not None or self.kind == "unit" or writes and not any(step.acts for step in inner)
+        if whole or self._left_out(name, inner, made) or any(capture.find(t) is None for t in made):
+            capture.forget_since(self.start)
+            self._call(name, result, made, writes or self.kind == "unit" and result is None, draws)
+        elif self.tensors and not made and not writes and (_tells(result) or not inner and not name.startswith("_")):
+            raise NotCapturable(f"{name}() hands a tensor's values to Python, where they may decide what runs next")
+
+    def _left_out(self, name: str, inner: Sequence[Step], made: list[Tensor]) -> bool:
+        """Whether a tensor was given that no step of the call reads: the call looked at its values itself."""
+        if not made or name in BY_SHAPE:
+            return False
+        read = {value.number for step in inner for value in step.inputs}
+        read.update(value.number for value in map(self.capture.find, made) if value is not None)
+        return any(value is not None and value.number not in read for value in self.given.values())
+
+    def _call(self, name: str, result: Any, made: list[Tensor], acts: bool, draws: bool) -> None:
+        """Note a whole call of a function of tensors."""
+        capture = self.capture
+        every = isinstance(result, (tuple, list)) and all(isinstance(piece, Tensor) for piece in result)
+        if made and not isinstance(result, Tensor) and not every or not made and result is not None and not acts:
+            raise NotCapturable(f"it gives a {type(result).__name__}")
+        for t in made:
+            if type(t) is not Tensor and capture.find(t) is None:
+                raise NotCapturable(f"it gives a {type(t).__name__}")
+        for number in (*self.args, *self.kwargs.values()):
+            if type(number) in (int, float):
+                for t in self.tensors:
+                    capture.knows(t._array.dtype, number)
+
+        def operand(piece: Any) -> Any:
+            return self.given.get(id(piece)) or capture.operand(piece)
+
+        operands, named = mapped(self.args, operand), mapped(self.kwargs, operand)
+        results = tuple([capture.find(t) or capture.new(t, "made") for t in made])
+        several = isinstance(result, (tuple, list))
+        capture.steps.append(Step("tensors", name, self.function, operands, results, named, acts, draws, several))
+
+    # -- rows -----------------------------------------------------------------------------------------------------
+
+    def _row(self, row: Row, result: Any, made: list[Tensor], inner: Sequence[Step], draws: bool) -> None:
+        """Note a row by its kernel and arrays."""
+        capture = self.capture
+        if inner:  # the row was put together from others, which were heard
+            if all(capture.find(t) is not None for t in made):
+                return
+            raise NotCapturable("part of it was not seen")
+        if made and all(capture.holds(t._array) for t in made):
+            return  # it gave one of its inputs
+        if row.name in SIZED or row.name == "index" and any(t._array.dtype.kind in "bu" for t in self.tensors[1:]):
+            capture.give_up(f"the sizes of what {row.name}() gives hang on the values of a tensor")
+            return
+        inputs, settings = bound(row, self.args, self.kwargs)
+        for t in made:
+            if type(t) is not Tensor or t._array.dtype.metadata is not None:
+                raise NotCapturable(f"it gives a {type(t).__name__}")
+        arrays = self._arrays(row, inputs)
+        settings = mapped([tuple(piece) if type(piece) is Indices else piece for piece in settings], capture.operand)
+        if arrays is None:  # promotion by rules of its own: the call itself becomes the step
+            operands = (*mapped(tuple(inputs), capture.operand), *settings)
+            step = Step("tensors", row.name, row.caller, operands, draws=draws)
+        else:
+            operands = ((arrays,) if row.listed else tuple(arrays)) + tuple(settings)
+            step = Step("view" if row.view else "kernel", row.name, row, operands, draws=draws)
+        step.several = isinstance(result, (tuple, list))
+        step.results = tuple([capture.new(t, "made") for t in made])
+        capture.steps.append(step)
+
+    def _arrays(self, row: Row, inputs: Sequence[Any]) -> list[Any] | None:
+        """The arrays that the kernel is given, made to agree as in a call; None where that is more than casts."""
+        capture, flat = self.capture, list(inputs[0]) if row.listed else list(inputs)
+        for t in flat:
+            if isinstance(t, Tensor) and type(t) not in PLAIN:
+                raise NotCapturable(f"a {type(t).__name__}")
+        found: list[Any] = [capture.operand(t) if isinstance(t, Tensor) else t for t in flat]
+        if row.typed is None:
+            return found
+        cast = call.common_dtype(row, flat)
+        if cast.itemsize == 2 and row.single:
+            return None
+        for place, t in enumerate(flat):
+            if t is None or not row.listed and row.inputs[place] in row.apart:
+                continue
+            if not isinstance(t, Tensor):
+                capture.knows(cast, t)
+                found[place] = capture.new(number := np.asarray(t).astype(cast)[()], "constant", number)
+            elif t._array.dtype != cast:
+                value = capture.new(cast_to(t._array, cast), "made")
+                capture.steps.append(Step("kernel", "cast", cast_to, (found[place], cast), (value,)))
+                found[place] = value
+        return found
+
+
+def _tells(result: Any) -> bool:
+    """Whether a result holds numbers or texts: what a tensor's values may have decided."""
+    if isinstance(result, (tuple, list)):
+        return any(map(_tells, result))
+    return isinstance(result, (bool, int, float, complex, str, bytes, np.ndarray, np.generic))
+
+
+def bound(row: Row, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """The inputs and settings of a call of a row, by position."""
+    kwargs = dict(kwargs)
+    if kwargs.pop("out", None) is not None:
+        raise NotCapturable("out= is given")
+    names = (*("input" if name == "self" else name for name in row.inputs), *row.settings)
+    values = list(args)
+    for name in names[len(values) :]:
+        if name in kwargs:
+            values.append(kwargs.pop(name))
+        elif name in row.defaults or name in row.optional:
+            values.append(row.defaults.get(name))
+        else:
+            raise NotCapturable(f"the argument {name!r} is missing")
+    if kwargs:
+        raise NotCapturable(f"the argument {next(iter(kwargs))!r} is unknown")
+    return values[: len(row.inputs)], values[len(row.inputs) :]

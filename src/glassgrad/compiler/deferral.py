@@ -7,6 +7,7 @@ are deferred where the indices are there already and lie within their bounds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -14,16 +15,26 @@ import numpy as np
 
 from ..autograd import api
 from ..core import call, write
+from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground.names import home_of, is_own
 from ..nn.modules.module import Module
+from ..ops import bind
+from ..ops.declare import COMPOSITES, UNITS
 from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer
-from .heard import listened, with_steps
 from .lazy import Lazy
 
+#: Functions whose answer follows from shapes, dtypes and layouts alone.
+TELLING = frozenset(
+    """
+    size dim ndimension numel nelement numel_method length __len__ stride is_floating_point is_complex is_tensor
+    is_contiguous element_size is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj
+    is_neg get_device
+    """.split()
+)
 #: Rows and functions over them, by the part of mathematics in which they are.
-DEFERRED = frozenset(
+DEFERRED = TELLING.union(
     """
     relu celu elu elu_backward gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish
     silu softplus softshrink threshold selu glu prelu_kernel prelu sigmoid tanh
@@ -85,10 +96,6 @@ DEFERRED = frozenset(
     unsqueeze_ squeeze_ sum_to_size
 
     flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
-
-    size dim ndimension numel nelement numel_method length __len__ stride is_floating_point is_complex is_tensor
-    is_contiguous element_size
-    is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg get_device
     """.split()
 )
 _OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()
@@ -145,43 +152,74 @@ class Role:
         self.draws = kind == "other" or name in _DRAWING
 
 
-_roles: dict[int, tuple[Any, Role]] = {}  # with the functions, which keeps their identities their own
+OWNERS = (Module, Optimizer, LRScheduler)  # of tensors that their methods write to
+_roles: dict[Any, Role] = {}
 
 
 def role_of(function: Any) -> Role:
     """The role of a function."""
-    known = _roles.get(id(function))
+    if not _roles:
+        through = Role("through", "through")
+        _roles.update({
+            api.tensor_backward: Role("backward", "backward"), write.in_place: Role("write", "in_place"),
+            Optimizer.zero_grad: through, Module.zero_grad: through, vars(Tensor)["grad"].fset: through,
+        })  # fmt: skip
+    known = _roles.get(function)
     if known is None:
-        if not _roles:
-            for other, role in _passes():
-                _roles[id(other)] = other, role
-            if id(function) in _roles:
-                return _roles[id(function)][1]
-        known = _roles[id(function)] = function, _found(function)
-    return known[1]
+        known = _roles[function] = _role(function)
+    return known
 
 
-def _passes() -> list[tuple[Any, Role]]:
-    through = Role("through", "through")
-    return [
-        (api.tensor_backward, Role("backward", "backward")),
-        (write.in_place, Role("write", "in_place")),
-        (Optimizer.zero_grad, through), (Module.zero_grad, through), (vars(Tensor)["grad"].fset, through),
-    ]  # fmt: skip
-
-
-def _found(function: Any) -> Role:
+def _role(function: Any) -> Role:
     name = function.__name__
     if name == "step":
         for base, kind in ((LRScheduler, "through"), (Optimizer, "optimizer")):
-            if any(cls.step is function and is_own(cls) for cls in with_steps(base)):
+            if any(cls.step is function and is_own(cls) for cls in _with_steps(base)):
                 return Role(kind, name)
         return Role("other", name)
     if home_of(function) == call.__name__:  # on the plain path all rows have one function
-        kind, row = listened().get(id(function), ("other", None))
+        kind, row = parts().get(function, ("other", None))
         name = row.name if kind == "row" else ""
     known = is_own(function) and (name in DEFERRED or name in INDEXED)
     return Role("step" if known else "other", name)
+
+
+def _with_steps(base: Any) -> list[Any]:
+    """The classes below ``base`` that have a ``step`` of their own."""
+    below = [base]
+    for cls in below:
+        below += cls.__subclasses__()
+    return [cls for cls in below if "step" in vars(cls) and cls is not Optimizer]
+
+
+@cache
+def parts() -> dict[Any, tuple[str, Any]]:
+    """What each function that operations are made of is: a "row", a "unit", a "write" or a "function", and its name."""
+    found: dict[Any, tuple[str, Any]] = {made.function: ("function", made.names[0]) for made in COMPOSITES.values()}
+    for name, function in bind.functions().items():
+        found.setdefault(function, ("function", name))
+    for row in TABLE.values():
+        found[row.caller] = found[getattr(row, "operate", None) or row.caller] = "row", row
+    found.update({function: ("unit", function.__name__) for function in UNITS})
+    found[write.in_place] = "write", "in_place"  # of functions that are not heard themselves
+    return found
+
+
+def parameters(owner: Any) -> list[Any]:
+    """The parameters of a module or an optimizer; a schedule has none."""
+    if isinstance(owner, Optimizer):
+        return [parameter for group in owner.param_groups for parameter in group["params"]]
+    return [*owner.parameters()] if isinstance(owner, Module) else []
+
+
+def without_gradients(function: Any, args: Any, kwargs: Any) -> list[Any] | None:
+    """The leaves whose gradients a call takes away; None for other calls."""
+    owner = args[0] if args else None
+    if function is vars(Tensor)["grad"].fset:
+        return [owner] if args[1] is None else None
+    if function not in (Optimizer.zero_grad, Module.zero_grad) or not kwargs.get("set_to_none", (*args, True)[1]):
+        return None
+    return parameters(owner)
 
 
 def whole_numbers(role: Role, args: Any, kwargs: Any) -> bool:
@@ -221,14 +259,6 @@ def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
 WORTH = 32768  # elements of a result on an average, from which on a program gains more than comparing its calls costs
 
 
-def gains(program: Any, functions: Sequence[Any], metas: Sequence[Any]) -> bool:
-    """Whether a program of these calls, with what is known of their results, gains more than comparing them costs.
-
-    Either it is one native function that walks backward or steps an optimizer, or its results are large.
-    """
-    if program is None:
-        return False
-    kinds = {role_of(function).kind for function in functions}
-    if program.native is not None and not kinds.isdisjoint(("backward", "optimizer")):
-        return True
-    return sum([prod(meta.shape) for meta in metas if meta is not None]) >= WORTH * len(functions)
+def gains(program: Any, count: int, metas: Sequence[Any]) -> bool:
+    """Whether a program of so many calls, with what is known of their results, gains more than comparing them costs."""
+    return program is not None and sum([prod(meta.shape) for meta in metas if meta is not None]) >= WORTH * count

@@ -6,9 +6,10 @@ import builtins
 import keyword
 import linecache
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import count
+from math import isfinite
 from sys import getrefcount
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from ..core import leaf
 from ..core.tensor import Tensor, wrap
 from ..ground import modes
+from ..ground.size import Size
 from .formulas import given_to
 from .memory_plan import Plan, function_of
 from .program import Step, Value
@@ -62,28 +64,38 @@ class Text:
 
     def literal(self, thing: Any) -> str:
         """How the text writes something that is not a value: by itself where it is short and plain, else by a name."""
-        if thing is None or type(thing) in (bool, int, str):
+        if thing is None or type(thing) in (bool, int, str) or type(thing) is float and isfinite(thing):
             return repr(thing)
-        if type(thing) is float and thing == thing and abs(thing) != float("inf"):
-            return repr(thing)
-        if type(thing) is tuple:
-            return "(" + ", ".join(self.literal(piece) for piece in thing) + ("," if len(thing) == 1 else "") + ")"
         return self.name(thing, type(thing).__name__)
+
+    def tree(self, thing: Any, leaf: Callable[[Any], str]) -> str:
+        """How the text writes nested tuples, lists and dicts, whose leaves ``leaf`` writes."""
+        if isinstance(thing, dict):
+            inner = ", ".join([f"({self.literal(key)}, {self.tree(piece, leaf)})" for key, piece in thing.items()])
+        elif isinstance(thing, (tuple, list)) and type(thing) is not Size:
+            inner = ", ".join([self.tree(piece, leaf) for piece in thing])
+            if type(thing) is tuple:
+                return f"({inner}{',' if len(thing) == 1 else ''})"
+        else:
+            return leaf(thing)
+        if type(thing) is list:
+            return f"[{inner}]"
+        maker = self.name(type(thing), type(thing).__name__)
+        return f"{maker}{'._make' if hasattr(thing, '_make') else ''}([{inner}])"
 
     def operand(self, thing: Any, as_tensor: bool = False) -> str:
         """How the text writes an operand."""
-        if isinstance(thing, Value):
+
+        def leaf(piece: Any) -> str:
+            if not isinstance(piece, Value):
+                return self.literal(piece)
             if not as_tensor:
-                return thing.name
-            if thing.source == "outside":
-                return self.name(thing.held, "outside")
-            return f"a{thing.held}" if thing.source == "argument" else f"wrap({thing.name})"
-        if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
-            inner = ", ".join(self.operand(piece, as_tensor) for piece in thing)
-            return f"[{inner}]" if isinstance(thing, list) else f"({inner}{',' if len(thing) == 1 else ''})"
-        if type(thing) is dict:
-            return "{" + ", ".join(f"{key!r}: {self.operand(piece, as_tensor)}" for key, piece in thing.items()) + "}"
-        return self.literal(thing)
+                return piece.name
+            if piece.source == "outside":
+                return self.name(piece.held, "outside")
+            return f"a{piece.held}" if piece.source == "argument" else f"wrap({piece.name})"
+
+        return self.tree(thing, leaf)
 
     def add(self, line: str) -> None:
         """One more line."""
@@ -126,8 +138,6 @@ def _lines(text: Text, step: Step, over: dict[int, Value]) -> list[str]:
     if step.kind == "optimizer":
         owner = text.name(step.function, type(step.function).__name__.lower())
         return [f"{text.name(step.call, 'step')}({owner})", *_reloaded(text, step)]
-    if step.kind == "clear":
-        return [f"{text.operand(value, True)}._grad = None" for value in step.operands]
     raise AssertionError(step.kind)
 
 
@@ -138,25 +148,12 @@ def _call(text: Text, step: Step, over: dict[int, Value]) -> str:
     elif over:
         return _written_over(text, step, over[0])
     if hasattr(kernel, "kernel"):
-        plain = _plain(text, step)
-        if plain is not None:
-            return plain
         kernel = kernel.kernel
-    if (step.kind == "view" or step.name == "unsafe_view") and (plain := _plain_view(text, step)) is not None:
-        return plain
     name = text.name(kernel, step.name)
     given = [text.operand(piece) for piece in step.operands]
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
         given[0] = f"asarray({given[0]})"
     return f"{name}({', '.join(given)})"
-
-
-def _plain(text: Text, step: Step) -> str | None:
-    """A step whose kernel is a bare expression, as this expression."""
-    formula, given = given_to(step)
-    if formula is None or not formula.plain or step.kind != "kernel":
-        return None
-    return re.sub(r"\b(self|other)\b", lambda found: text.operand(given[found[0]]), formula.text)
 
 
 def _written_over(text: Text, step: Step, operand: Value) -> str:
@@ -165,23 +162,6 @@ def _written_over(text: Text, step: Step, operand: Value) -> str:
     operands = [given[name] for name in step.function.inputs]
     pieces = [text.name(written_over, "written_over"), text.name(function, function.__name__)]
     return f"{pieces[0]}({pieces[1]}, {operands.index(operand)}, {', '.join(map(text.operand, operands))})"
-
-
-def _plain_view(text: Text, step: Step) -> str | None:
-    """A view of an array that the program made, as a method's call; None where it takes more than that."""
-    source, *settings = step.operands
-    if not isinstance(source, Value) or source.source != "made" or not source.is_array or step.several:
-        return None
-    (result,) = step.results
-    if not result.is_array or not source.shape:
-        return None
-    if step.name in ("view", "unsafe_view") and source.dense and result.dense and source.size:
-        return f"{source.name}.reshape({text.literal(result.shape)})"
-    if step.name == "t" and len(source.shape) == 2:
-        return f"{source.name}.T"
-    if step.name == "transpose" and len(settings) == 2 and all(type(piece) is int for piece in settings):
-        return f"{source.name}.swapaxes({settings[0]}, {settings[1]})"
-    return None
 
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:

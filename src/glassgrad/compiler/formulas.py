@@ -13,23 +13,17 @@ from .program import Step
 
 @dataclass(frozen=True)
 class Formula:
-    """An expression; ``when`` are the settings for which it holds.
-
-    ``plain`` expressions are also how a program's text writes a step on arrays: they are the kernel's own words.
-    """
+    """An expression; ``when`` are the settings for which it holds."""
 
     text: str
     when: dict[str, Any] = field(default_factory=dict)
-    plain: bool = False
 
 
-_PLAIN = {
+_ONE = {"add": "self + other", "sub": "self - other"}
+_LOOPS = {
     "mul": "self * other",
     "div": "self / other",
     "neg": "-self",
-}
-_ONE = {"add": "self + other", "sub": "self - other"}
-_LOOPS = {
     "exp": "exp(self)",
     "log": "log(self)",
     "sin": "sin(self)",
@@ -48,8 +42,7 @@ _LOOPS = {
 }
 
 FORMULAS: dict[str, list[Formula]] = {
-    **{name: [Formula(text, plain=True)] for name, text in _PLAIN.items()},
-    **{name: [Formula(text, {"alpha": 1}, plain=True)] for name, text in _ONE.items()},
+    **{name: [Formula(text, {"alpha": 1})] for name, text in _ONE.items()},
     **{name: [Formula(text)] for name, text in _LOOPS.items()},
     "pow_number": [Formula("self * self", {"exponent": 2}), Formula("self * self * self", {"exponent": 3})],
     "add_number": [Formula("self + other")],

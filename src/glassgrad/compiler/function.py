@@ -20,8 +20,7 @@ from .advice import advice
 from .build import Program
 from .deferral import WORTH
 from .errors import FailOnRecompileLimitHit, Unsupported
-from .heard import tensors_in
-from .program import MISS
+from .program import tensors_in
 from .run import Run
 from .tape import Node
 from .verify import tell
@@ -40,8 +39,8 @@ _HERE = os.path.dirname(os.path.dirname(__file__))
 
 
 _SMALL = (
-    f"mostly runs as it is written: its results do not have {WORTH:,} elements on an average, and no native function "
-    "trains by it, so comparing costs more than a program gains; pure=True replays it"
+    f"mostly runs as it is written: its results do not have {WORTH:,} elements on an average, so comparing costs more "
+    "than a program gains; pure=True replays it"
 )
 
 
@@ -81,6 +80,8 @@ class Explanation:
 class Compiled:
     """What ``compile(function)`` calls: the state of one compiled function."""
 
+    is_pure = False
+
     def __init__(
         self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None, verify: int = 0,
         as_written: bool = False,
@@ -101,13 +102,13 @@ class Compiled:
         self.programs.clear()
         self.reasons.clear()
         self.root = Node()
-        self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
+        self.seen: dict[int, tuple[Any, int]] = {}  # what comes from outside, and in which call it was met first
         self.eager = self.as_written  # nothing is deferred: so it was asked for, or a program gave another result
         self.twice = False  # whether derivatives of derivatives are taken
         self.gains = False  # whether a program saves more than comparing its calls costs
         self.kept: dict[int, Any] = {}
-        self.held: set[int] = set()  # the identities of tensors that programs take from outside
         self.calls = self.branches = self.entries = self.replays = 0
+        self.rests = 0  # up to so many calls it runs as it is written, as nothing that it does is worth comparing
 
     def explanation(self) -> Explanation:
         """What is to be told of it."""
@@ -123,15 +124,14 @@ class Compiled:
 
     # -- what runs ask --------------------------------------------------------------------------------------------
 
-    def lasts(self, tensor: Tensor) -> bool:
-        """Whether a tensor from outside is taken for one that is the same in each call."""
-        if type(tensor) is Parameter:
-            return True
-        known = self.seen.get(id(tensor))
-        if known is None or known[0]() is not tensor:
-            self.seen[id(tensor)] = weakref.ref(tensor), self.calls
-            return False
-        return known[1] < self.calls and self.branches <= LOOSE
+    def lasts(self, thing: Any) -> bool:
+        """Whether a tensor from outside, a module or an optimizer is taken for one that is the same in each call."""
+        is_parameter = type(thing) is Parameter
+        known = self.seen.get(id(thing))
+        if known is None or known[0]() is not thing:
+            self.seen[id(thing)] = weakref.ref(thing), self.calls
+            return is_parameter
+        return is_parameter or known[1] < self.calls and self.branches <= LOOSE
 
     def keep(self, optimizer: Any) -> None:
         """Hold an optimizer, so that its identity stays its own."""
@@ -169,8 +169,8 @@ class Compiled:
             run.abandon()
             hint = advice(why)
             raise Unsupported(f"{self.name}: {why}{_place()}" + (f"\n  Hint: {hint}" if hint else ""))
-        if len(self.reasons) < 20 and self.calls < 20:
-            self.reasons[f"a program ends{_place()}: {why}"] = None
+        if self.calls < 20:
+            self._tell(f"a program ends{_place()}: {why}")
 
     def distrust(self, why: str) -> None:
         """A program is wrong: replay nothing any more."""
@@ -181,8 +181,11 @@ class Compiled:
 
     def refuse(self, why: str) -> None:
         """Note that what was pending makes no program."""
+        self._tell(f"runs as it is written: {why}")
+
+    def _tell(self, reason: str) -> None:
         if len(self.reasons) < 20:
-            self.reasons[f"runs as it is written: {why}"] = None
+            self.reasons[reason] = None
 
     def made(self, program: Program) -> None:
         """Note a program."""
@@ -193,6 +196,9 @@ class Compiled:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
+        if self.calls < self.rests:
+            self.calls += 1
+            return self._as_written(args, kwargs)
         if self.eager:
             return self.function(*args, **kwargs)
         if stance != "default":
@@ -203,15 +209,17 @@ class Compiled:
         strangers = modes.watch and (modes.unusual or not only_runs(listening.listeners))
         if strangers or inside.run is not None:  # somebody else listens; or it is a part of another's program
             return self._as_written(args, kwargs)
+        return self.compared(args, kwargs)
+
+    def compared(self, args: tuple[Any, ...], kwargs: dict[str, Any], journal: Any = None) -> Any:
+        """Run the function, its operations compared with those of former calls."""
         self.calls += 1
-        if not self.gains and self.calls > TRIED and not self._is_tried():
-            return self._small(args, kwargs)
         arguments = {id(piece) for piece in args if isinstance(piece, Tensor)}
         if kwargs or len(arguments) < len(args):
             arguments.update(map(id, tensors_in((args, kwargs))))
         ear = listening.Ear(_hear)
         listening.begin(ear)
-        run = inside.run = Run(self, self.root, arguments, only_runs)
+        run = inside.run = Run(self, self.root, arguments, only_runs, journal)
         inside.depth += 1
         lazy.runs.append(run)
         try:
@@ -222,20 +230,22 @@ class Compiled:
             run.finish()
             raise
         finally:
+            self._rest()
             lazy.runs.remove(run)
             inside.depth -= 1
             inside.run = None
             listening.end(ear)
 
-    def _is_tried(self) -> bool:
-        """Whether this call is compared though none before it was worth it."""
+    def _rest(self) -> None:
+        """Leave the next calls uncompared, if none was worth it: half of all, but for two in a row."""
         pair = self.calls & ~1  # the second call is the first that makes a program
-        return pair & (pair - 1) == 0 or self.fullgraph or self.verify > 0
+        if self.calls > TRIED and self.calls != pair and self.may_rest():
+            self.rests = 2 * pair - 1
+            self._tell(_SMALL)
 
-    def _small(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if len(self.reasons) < 20:
-            self.reasons[_SMALL] = None
-        return self._as_written(args, kwargs)
+    def may_rest(self) -> bool:
+        """Whether nobody asks for comparisons that gain nothing."""
+        return not (self.gains or self.fullgraph or self.verify)
 
     def _as_written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         inside.depth += 1
@@ -251,15 +261,7 @@ def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) ->
         for other in [*lazy.runs]:
             if other is not run:
                 other.make_way(function, args, kwargs)
-    if run is None or run.busy:
-        return proceed(*args, **kwargs)
-    entry = run.node.likely
-    if entry is not None and entry.function is function and not run.careful:
-        with run.lock:
-            answer = entry.follow(run, proceed, args, kwargs)
-        if answer is not MISS:
-            return answer
-    return run.hear(function, proceed, args, kwargs)
+    return proceed(*args, **kwargs) if run is None else run.hear(function, proceed, args, kwargs)
 
 
 def _asked() -> None:

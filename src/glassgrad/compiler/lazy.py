@@ -132,7 +132,6 @@ def _owing(tensor: Any) -> tuple[Any, int]:
     """The run that owes a tensor its data, and the tensor's number there; None where nobody does."""
     for run in [*runs]:
         with run.lock:
-            run.count_all()
             number = run.numbers.get(id(tensor))
             if number is not None and run.things[number] is tensor:
                 return run, number

@@ -17,10 +17,7 @@ from .program import Step, Value
 
 SMALL = 1024  # elements: up to here a value is not worth a line that drops it
 WORTH_IT = 1 << 16  # elements from which NumPy's own functions are told where to write
-_FUNCTIONS = {
-    "self * other": np.multiply, "self / other": np.true_divide, "-self": np.negative, "self + other": np.add,
-    "self - other": np.subtract,
-}  # fmt: skip
+_FUNCTIONS = {"mul": np.multiply, "div": np.true_divide, "neg": np.negative, "add": np.add, "sub": np.subtract}
 
 
 class Plan:
@@ -128,8 +125,7 @@ def function_of(step: Step) -> Any:
     """NumPy's function that a large step is; None for others."""
     if step.kind != "kernel" or step.several or not step.results or step.results[0].size < WORTH_IT:
         return None
-    formula, _ = given_to(step)
-    return None if formula is None or not formula.plain else _FUNCTIONS.get(formula.text)
+    return None if given_to(step)[0] is None else _FUNCTIONS.get(step.name)
 
 
 def _memory(steps: Sequence[Step]) -> dict[int, int]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
+
 MISS = object()  # what a program answers that does not fit the call, and a comparison of another call
 
 
@@ -50,7 +52,7 @@ class Step:
 
     kind       "kernel": ``function(*operands)`` on arrays, which gives fresh ones; "view": one that gives views;
                "tensors": a function of tensors; "optimizer": a step of ``function``; "gradient": what is added to the
-               ``.grad`` of an outside tensor; "clear": gradients taken away
+               ``.grad`` of an outside tensor
     operands   values, plain Python constants, and tuples, lists and dicts of them
     results    the values that it makes
     acts       whether it changes anything but its results
@@ -72,14 +74,6 @@ class Step:
     def inputs(self) -> list[Value]:
         """The values among the operands."""
         return [*values_in(self.operands), *values_in(self.named)]
-
-    def touched(self, arguments: list[Any]) -> list[Any]:
-        """The tensors that were there before the call to which a step that acts may write."""
-        return [
-            value.held if value.source == "outside" else arguments[value.held]
-            for value in self.inputs
-            if value.source in ("outside", "argument")
-        ]
 
 
 def values_in(tree: Any) -> Iterator[Value]:
@@ -104,6 +98,28 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     if type(tree) is dict:
         return {key: mapped(piece, change) for key, piece in tree.items()}
     return change(tree)
+
+
+def tensors_in(tree: Any) -> list[Tensor]:
+    """The tensors in nested tuples, lists, dicts and slices, in order."""
+    found: list[Tensor] = []
+    waiting = [tree]
+    while waiting:
+        piece = waiting.pop()
+        if isinstance(piece, Tensor):
+            found.append(piece)
+        elif isinstance(piece, (tuple, list)):
+            waiting.extend(reversed(piece))
+        elif isinstance(piece, dict):
+            waiting.extend(reversed(list(piece.values())))
+        elif isinstance(piece, slice):
+            waiting.extend((piece.step, piece.stop, piece.start))
+    return found
+
+
+def version(tensor: Tensor) -> int:
+    """How often a tensor's memory was written to."""
+    return 0 if tensor._counter is None else tensor._counter.version
 
 
 class NotCapturable(Exception):  # noqa: N818  it is no error of the user's

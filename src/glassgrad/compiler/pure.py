@@ -2,44 +2,50 @@
 
 The promise is the caller's: that nothing changes between calls but the arguments and the contents of the tensors that
 the function reaches, learning rates of optimizers among them; and that what it does beside computing need not be done
-again.
+again. Its first calls are compared, as others are; when one brings nothing new, what it does is written down.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..ground import modes
-from ..tensor.parameter import Parameter
+from ..ground import dtypes, modes
 from . import function
-from .build import Builder
-from .capture import Capture
+from .deferral import parameters
 from .function import Compiled
-from .passes import UNHEARD
-from .program import MISS, NotCapturable
+from .journal import Journal
 from .tape import Unknown, note_atom, signature
 from .verify import State, compared
 
-WARM = 2  # calls that run as they are written, before one is noted: they tell which tensors stay
-_noting = threading.Lock()
+WARM = 2  # calls before one is written down: they tell which tensors stay, and make programs
+TRIES = 4  # calls with arguments of one kind that may bring something new
+
+
+class Replay:
+    """What a call did, as a function: ``run(*tensors)`` does it again; and what it reaches."""
+
+    def __init__(self, title: str, journal: Journal, result: Any) -> None:
+        self.run, self.source = journal.function(title, result)
+        self.owners, self.reached = list(journal.owners.values()), journal.reached
 
 
 class Pure(Compiled):
     """The state of a compiled function that is promised to be pure."""
 
+    is_pure = True
+
     def forget(self) -> None:
         """Begin anew."""
         super().forget()
-        self.replayed: dict[Any, Any] = {}  # programs by what the arguments look like; None where there is none
-        self.turns = 0  # so often a program was asked for
+        self.replayed: dict[Any, Any] = {}  # by what the arguments look like; a number of tries, or None: there is none
+        self.turns = 0  # so often a replay was asked for
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
         if modes.watch or self.eager or function.stance != "default":
             return super().call(args, kwargs)
-        key: list[Any] = [modes.local.grad, len(args)]
+        key: list[Any] = [modes.local.grad, dtypes._default, len(args)]
         given: list[Any] = []
         try:
             for value in args:
@@ -50,58 +56,55 @@ class Pure(Compiled):
         except Unknown:
             return super().call(args, kwargs)
         place = tuple(key)
-        program = self.replayed.get(place, MISS)
-        if program is MISS:
-            if self.calls < WARM or len(self.replayed) >= self.limit or not _noting.acquire(False):
+        replay = self.replayed.get(place, 0)
+        if type(replay) is int:
+            if self.calls < WARM or len(self.replayed) >= self.limit and place not in self.replayed:
                 return super().call(args, kwargs)
-            try:
-                return self._noted(place, given, args, kwargs)
-            finally:
-                _noting.release()
-        if program is not None:
-            self.turns += 1
-            if self.verify and self.turns % self.verify == 0:
-                return self._verified(program, given, args, kwargs)
-            answer = program.run(*given)
-            if answer is not MISS:
-                return answer
-        return super().call(args, kwargs)
+            return self._written_down(place, replay, given, args, kwargs)
+        if replay is None:
+            return super().call(args, kwargs)
+        self.turns += 1
+        if self.verify and self.turns % self.verify == 0:
+            return self._verified(replay, given, args, kwargs)
+        return replay.run(*given)
 
-    def _verified(self, program: Any, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a program, and then the function as it is written, whose result is given."""
-        optimizers = list({id(s.function): s.function for s in program.steps if s.kind == "optimizer"}.values())
-        inputs = [value for step in program.steps for value in step.inputs]
-        held = [value.held for value in inputs if value.source in ("outside", "gradient")]
-        held += [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
-        state = State(list({id(tensor): tensor for tensor in (*given, *held)}.values()), optimizers)
-        return compared(self, program, given, state, lambda: self.function(*args, **kwargs))
+    def may_rest(self) -> bool:
+        """Whether calls may go uncompared: not before it was found that one cannot be replayed."""
+        return None in self.replayed.values() and super().may_rest()
 
-    def _noted(self, place: Any, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the function as it is written, while everything is noted, and make a program of it."""
-        self.replayed[place] = None
+    def _verified(self, replay: Replay, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Do again what was written down, and then run the function as it is written, whose result is given."""
+        held = [parameter for owner in replay.owners for parameter in parameters(owner)]
+        tensors = {id(tensor): tensor for tensor in (*given, *replay.reached.values(), *held)}
+        state = State(list(tensors.values()), replay.owners)
+        return compared(self, replay, given, state, lambda: self.function(*args, **kwargs))
+
+    def _written_down(
+        self, place: Any, tries: int, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run the function, compared with former calls, and write down what it does, if it is nothing new."""
         calls = self.calls
-        capture = Capture(given, lambda tensor: type(tensor) is Parameter or self._stays(tensor, calls))
-        recorded = modes.grad_enabled()
-        with capture.listening():
-            result = self.function(*args, **kwargs)
-        try:
-            if capture.reason is not None:
-                raise NotCapturable(capture.reason)
-            if capture.unheard():
-                raise NotCapturable(UNHEARD)
-            program = Builder(self.name, capture, given, result, recorded).program()
-        except NotCapturable as reason:
-            self.refuse(f"{reason}: its calls are compared, as without pure=True")
-            return result
-        finally:
-            capture.let_go()
-        self.made(program)
-        self.replayed[place] = program
+        journal = Journal(given, lambda thing: self._stays(thing, calls))
+        self.replayed[place] = tries + 1
+        result = self.compared(args, kwargs, journal)
+        if journal.fresh or journal.reason is not None:
+            if journal.reason is None and tries + 1 < TRIES:
+                return result
+            journal.refuse("its calls differ")
+        else:
+            replay = Replay(self.name, journal, result)
+        if journal.reason is None:
+            self.replayed[place] = replay
+            self.shown_by.source = "\n\n".join([replay.source, *(program.source for program in self.programs)])
+        else:
+            self.replayed[place] = None
+            self.refuse(f"{journal.reason}: its calls are compared, as without pure=True")
         return result
 
-    def _stays(self, tensor: Any, calls: int) -> bool:
-        known = self.seen.get(id(tensor))
-        return known is not None and known[0]() is tensor and known[1] <= calls
+    def _stays(self, thing: Any, calls: int) -> bool:
+        """Whether something was met in one of the first ``calls`` calls."""
+        known = self.seen.get(id(thing))
+        return known is not None and known[0]() is thing and known[1] <= calls
 
 
 def _note(value: Any, key: list[Any], given: list[Any]) -> None:

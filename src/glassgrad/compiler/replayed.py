@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from ..core import engine
-from ..core.record import Bundle, Kind, Record, freed
+from ..core.record import Kind, Record, freed
 from ..core.tensor import Tensor, edge_of, share
 
 
@@ -17,39 +15,31 @@ def version_of(tensor: Tensor) -> int:
     return share(tensor).version
 
 
-def any_hooked(*leaves: Tensor) -> bool:
-    """Whether a hook waits for the gradient of one of these leaves."""
-    return any(leaf._hooks is not None or leaf.__dict__.get("_post_accumulate") for leaf in leaves)
-
-
-def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
+def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kind: Any) -> Record:
     """The record of one run of a program; ``name`` is that of the node which the operation itself makes."""
-    record = Record.of(kind_of(name), edges, kinds)
+    record = Record.of(kind_of(name), edges, kind)
     record.saved = (saved, versions, back, None)
     return record
 
 
 def lift(record: Record, again: Any) -> None:
     """Let a second derivative through a record be taken: ``again`` computes its result once more, as it is written."""
-    saved, versions, back, _ = record.saved
-    record.saved = saved, versions, back, again
+    record.saved = *record.saved[:3], again
 
 
 def watch_version(record: Record, counter: Any) -> None:
     """Let the way back of a record refuse to run once a result that it needs was written to."""
-    saved, versions, back, again = record.saved
-    record.saved = saved, (*versions, (counter, 0)), back, again
+    saved, versions, *rest = record.saved
+    record.saved = saved, (*versions, (counter, 0)), *rest
 
 
 def walk(record: Any, grad: Any, keep: bool) -> Any:
-    grads = grad.grads if isinstance(grad, Bundle) else [grad]
     saved, versions, back, _ = record.saved
     _unwritten(record, versions)
-    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.constants, strict=True)]
     saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
     if not keep:
         record.release()
-    return back(saved, given)  # type: ignore[no-any-return]
+    return back(saved, grad)
 
 
 def _unwritten(record: Record, versions: Any) -> None:
@@ -57,7 +47,7 @@ def _unwritten(record: Record, versions: Any) -> None:
     for tensor, version in versions:  # or its storage, of what was given back
         now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
         if now != version:
-            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.constants[0][0]
+            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.constants[0]
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
                 f"[torch.FloatTensor {list(shape)}] is at version {now}; expected version "
@@ -72,8 +62,9 @@ def _twice(record: Record, grad: Any, keep: bool) -> Any:
         raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
     _unwritten(record, versions)
     edges = [edge for edge in record.edges if edge is not None]
-    roots = [(edge_of(again()), grad)]
-    found = engine.general(roots, keep=True, lifted=True, inputs=edges, accumulate=False, ends=True)
+    found = engine.general(
+        [(edge_of(again()), grad)], keep=True, lifted=True, inputs=edges, accumulate=False, ends=True
+    )
     by_edge = dict(zip(edges, found, strict=True))
     if not keep:
         record.release()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 from threading import RLock
 from typing import Any
@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
-from ..core.tensor import LEAF, Tensor, share
+from ..core import engine
+from ..core.tensor import LEAF, Tensor, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
 from . import lazy, replayed
-from .deferral import Role, gains, role_of, whole_numbers, within_bounds
-from .follow import AGAIN, printed
-from .heard import tensors_in, version
+from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
-from .program import MISS, mapped
+from .program import MISS, mapped, tensors_in, version
 from .segment import Segment
-from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
+from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature
+from .trace import program_of
 from .verify import verified
 
 ndarray = np.ndarray
@@ -35,12 +35,12 @@ _ALONE = 2  # references to a tensor of the tape's list that nobody else holds, 
 class Run(Segment):
     """What a call has deferred, and where on the tape it is."""
 
-    def __init__(self, state: Any, node: Node, arguments: set[int], only_runs: Any) -> None:
+    def __init__(self, state: Any, node: Node, arguments: set[int], only_runs: Any, journal: Any = None) -> None:
         super().__init__(state, arguments, node)
+        self.journal = journal  # what writes down what the call does
         self.lock = RLock()  # held while it compares and while it runs what is pending; never while code of users runs
         self.busy = False
         self.verifies = state.verify and state.calls % state.verify == 0
-        self.careful = not arguments.isdisjoint(state.held)  # printed comparisons tell arguments from held tensors
         self.off = False  # whether nothing is deferred any more
         self.listeners = listening.listeners
         self.only_runs, self.alone = only_runs, only_runs(self.listeners)
@@ -53,16 +53,27 @@ class Run(Segment):
             return proceed(*args, **kwargs)
         role = role_of(function)
         if role.kind == "through":
-            return proceed(*args, **kwargs)
+            if not self.state.is_pure:
+                return proceed(*args, **kwargs)
+            self._see(args, kwargs)
+            leaves = without_gradients(function, args, kwargs)
+            if leaves is None or not self.stepped.isdisjoint(map(id, leaves)):
+                self.flush(None)  # what is written down is in the order in which it is done again
+            return self._made("as written", function, proceed, args, kwargs)
         with self.lock:
             verdict, answer = self._compared(role, function, proceed, args, kwargs)
         if verdict == "answered":
             return answer
         if verdict == "new":
             return self._record(role, proceed, *answer)
-        if verdict == "as written":
-            self.busy = True
+        return self._made(verdict, function, proceed, args, kwargs)
+
+    def _made(self, verdict: str, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Make a call where it stands."""
+        self.busy = verdict == "as written" or self.journal is not None
         try:
+            if self.journal is not None:
+                return self.journal.call(function, proceed, args, kwargs)
             return proceed(*args, **kwargs)
         finally:
             self.busy = False
@@ -71,7 +82,6 @@ class Run(Segment):
         self, role: Role, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any
     ) -> tuple[str, Any]:
         """What is done about a call: it is "answered", "new" on the tape, or to be made "as written" or "alone"."""
-        self.count_all()
         kind = role.kind
         if kind == "other":
             self._see(args, kwargs)
@@ -86,7 +96,6 @@ class Run(Segment):
         if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
             self._see(args, kwargs)
             return "alone", None
-        base, written = len(self.things), args
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
         try:
@@ -118,17 +127,12 @@ class Run(Segment):
             if told is not MISS:
                 return "answered", told
             return "new", (place, args, kwargs, uses)
-        if entry.times < AGAIN and self.only_runs(self.listeners):
-            entry.times += 1
-            if entry.times > 1:
-                entry.follow = printed(entry, role, function, written, kwargs, self, base)
-                node.likely = None if entry.follow is None else entry
         return "answered", self.defer(entry, function, proceed, args, kwargs)
 
     def _see(self, args: Any, kwargs: Any) -> None:
-        """Note the tensors of a call that is not for the tape, which may stay from call to call too."""
-        for tensor in tensors_in((args, kwargs)):
-            self.state.lasts(tensor)
+        """Note what a call that is not for the tape is given, which may stay from call to call too."""
+        for thing in [*tensors_in((args, kwargs)), *(piece for piece in args if isinstance(piece, OWNERS))]:
+            self.state.lasts(thing)
 
     def _as_written(self, why: str) -> tuple[str, Any]:
         self.flush(why)
@@ -160,15 +164,14 @@ class Run(Segment):
 
     def defer(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Defer a call that the tape knows: gives tensors without data."""
-        things, metas = self.things, self.metas
+        things = self.things
         base = len(things)
         self.count = len(self.given)
         self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, base, dtypes._default))
         for meta in entry.metas:
-            things.append(new(Lazy))
-            metas.append(meta)
+            self._add(new(Lazy), meta)
         for number, meta in entry.changes:
-            metas[number] = meta
+            self.metas[number] = meta
         self.node = entry.after
         if entry.draws and self.drawn is None:
             self.drawn = default_generator.mark()
@@ -176,8 +179,11 @@ class Run(Segment):
             for number, place in zip(entry.graded, range(base, len(things)), strict=True):
                 leaf = things[number]
                 self.graded.append((leaf, place))
+                self.stepped.add(id(leaf))
                 leaf._grad = things[place]
             return None
+        if entry.steps:
+            self.stepped.update(map(id, parameters(args[0])))
         results = entry.results
         if entry.acts:
             answer = filled(results, things, base)
@@ -223,6 +229,8 @@ class Run(Segment):
 
     def abandon(self) -> None:
         """Make the calls that are pending, and defer nothing any more."""
+        if self.journal is not None:
+            self.journal.refuse("it is deferred no more")
         self._run()
         self.off = True
         self.begin(Node())
@@ -240,12 +248,16 @@ class Run(Segment):
             program = None if changed or self.state.eager else self.node.programs.get(alive, MISS)
             if program is MISS and anew:
                 self.node.programs[alive] = None
-                self.node.programs[alive] = program = self._captured(pending, alive)
-                self.state.gains = self.state.gains or gains(program, [call[1] for call in pending], self.metas)
+                self.node.programs[alive] = program = program_of(self, pending, alive)
+                self.state.gains = self.state.gains or gains(program, len(pending), self.metas)
             elif program is not None and program is not MISS and self.verifies:
                 verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
+            if self.journal is not None:
+                if changed or program is MISS:
+                    self.journal.refuse("tensors from outside change in its midst")
+                self.journal.segment(self, pending, program, alive)
         except BaseException:
             self._leave(alive)
             raise
@@ -284,7 +296,7 @@ class Run(Segment):
             return False
         for number, real in zip(alive, answer, strict=True):
             edge = real._edge
-            if edge is not None and edge.kind.run is replayed.walk and edge.saved:
+            if edge is not None and edge.kind.run is replayed.walk and edge.saved and not self.state.is_pure:
                 replayed.lift(edge, self._again(pending, number))
             lazy.settle(things[number], real)
             if self.metas[number].version:
@@ -341,41 +353,23 @@ class Run(Segment):
 
     def apart(self, number: int) -> Callable[[], Any] | None:
         """What computes a result of the calls that are being made, apart from them; None where they do more."""
-        if any(entry.acts or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
+        if any(entry.acts or entry.steps or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
             return None
-        again, outside = self._again(self.making, number), self.outside
+        compute, outside = self._again(self.making, number), self.outside
 
         def unless_written() -> Any:
             for tensor, array, edge, counter, before in outside:
                 if tensor._array is not array or tensor._edge is not edge or counter and counter.version != before:
                     raise RuntimeError("an operation that was deferred failed, and what it reads was written to since")
-            return again()
+            return compute()
 
         return unless_written
 
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
-        """What makes the calls of a program once more, as they are written, and gives one of their results."""
-        self.count_all()
-        numbers = self.numbers
-        known = {self.numbers[id(tensor)]: tensor for tensor, *_ in self.outside}
-
-        def again() -> Any:
-            tensors = dict(known)
-
-            def now(piece: Any) -> Any:
-                return tensors[numbers[id(piece)]] if isinstance(piece, Tensor) else piece
-
-            for entry, _, proceed, args, kwargs, grad, base, _ in pending:
-                with set_grad_enabled(grad):
-                    result = proceed(*mapped(args, now), **mapped(kwargs, now))
-                theirs = {id(tensors[number]) for number in _known(entry.results)}
-                real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
-                tensors.update(zip(range(base, base + len(real)), real, strict=True))
-                if wanted in tensors:
-                    break
-            return tensors[wanted]
-
-        return again
+        """What computes one of the results of a program's calls once more, as they are written."""
+        numbers, outside, given = self.numbers, self.outside, self.given
+        calls = [call for call in pending if call[6] <= wanted]
+        return lambda: again(calls, numbers, outside, given, [wanted])(*given)[0]
 
     def _gradients(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any, base: int) -> None:
         """Make a backward pass whose gradients leaves have already, as tensors without data."""
@@ -395,7 +389,7 @@ class Run(Segment):
     def _settle(self, entry: Entry, result: Any, base: int) -> None:
         """Give the tensors that were owed by a call what it gave."""
         theirs = {id(self.things[number]) for number in _known(entry.results)}
-        real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
+        real = [piece for piece in tensors_in(result) if id(piece) not in theirs]
         for place, (piece, meta) in enumerate(zip(real, entry.metas, strict=True), base):
             if piece._array.shape != meta.shape or piece._array.dtype != meta.numpy:
                 raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
@@ -410,6 +404,8 @@ class Run(Segment):
     ) -> Any:
         """Make a call that the tape does not know, and note what it gave."""
         node, state, kind = self.node, self.state, role.kind
+        if self.journal is not None:
+            self.journal.fresh = True
         if self.pending:
             state.note(f"{role.name}() is another call than before", self)
             with self.lock:
@@ -421,11 +417,11 @@ class Run(Segment):
         if not state.may_go_on(self):
             return proceed(*args, **kwargs)
         drawn = default_generator.mark()
-        operands = [t for t in tensors_of((args, tuple(kwargs.values())))]
+        operands = tensors_in((args, kwargs))
         versions = [version(t) for t in operands]
-        outside = [(number, t) for number, t in enumerate(self.things) if self.metas[number] is None]
-        leaves = [(number, t) for number, t in outside if t._edge is LEAF]
-        before = [leaf._grad for _, leaf in leaves]
+        below = engine.dependencies([edge_of(args[0])]) if kind == "backward" else ()
+        leaves = [t for t, _, edge, *_ in self.outside if edge is LEAF and t in below]
+        touched = [leaf for leaf in leaves if leaf._grad is not None]
         self.busy = True
         try:
             result, warned = warning(proceed, args, kwargs)
@@ -437,34 +433,31 @@ class Run(Segment):
         draws = default_generator.mark() != drawn
         outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
-        acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
+        steps = kind == "optimizer"
+        acts = steps and not state.is_pure or any(id(t._counter) in outer for t in written)
         metas: list[Meta] = []
         made: list[Any] = []
         try:
             if kind == "backward":
-                pairs = zip(leaves, before, strict=True)
-                graded = [(n, leaf) for (n, leaf), grad in pairs if leaf._grad is not grad]
-                touched = any(grad is not None for grad in before) and [
-                    leaf for (_, leaf), grad in zip(leaves, before, strict=True) if grad is not None
-                ]
+                graded = [leaf for leaf in leaves if leaf._grad is not None]
                 acts = bool(touched)
-                made = [] if acts else [leaf._grad for _, leaf in graded]
+                made = [] if acts else [leaf._grad for leaf in graded]
                 if any(type(t) is not Tensor for t in made):
                     raise Unknown("a gradient is not dense")
                 results: Any = None
             else:
                 results = self._noted(result, made)
                 tells = not isinstance(results, (Known, tuple, list))
-                if tells and not (made or written or acts or draws):
+                if tells and not (made or written or steps or draws):
                     node.told[place] = result
                     return result
             metas = [Meta(t) for t in made]
         except Unknown:
             return self._unheard(result)
         entry = Entry(acts, results, metas, uses)
-        entry.draws, entry.function = draws, place[0]
+        entry.draws, entry.steps, entry.function = draws, steps, place[0]
         if kind == "backward" and not acts:
-            entry.graded = [number for number, _ in graded]
+            entry.graded = [self.numbers[id(leaf)] for leaf in graded]
         for tensor, meta in zip(made, metas, strict=True):
             self._add(tensor, meta)
         if written:
@@ -510,13 +503,36 @@ class Run(Segment):
         note_atom(result, [])
         return result
 
-    # -- programs -------------------------------------------------------------------------------------------------
 
-    def _captured(self, pending: Any, alive: tuple[int, ...]) -> Any:
-        """Make the calls that are pending while they are noted, and a program of them; None where that cannot be."""
-        from .trace import program_of
+def again(pending: Any, numbers: Any, outside: Any, given: Any, wanted: Sequence[int]) -> Callable[..., Any]:
+    """A function of a segment's tensors that makes its calls once more, as they are written, and gives results."""
 
-        return program_of(self, pending, alive)
+    def told(piece: Any) -> Any:
+        return Known(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
+
+    calls = [(entry, proceed, mapped(args, told), mapped(kwargs, told), grad, base)
+             for entry, _, proceed, args, kwargs, grad, base, _ in pending]  # fmt: skip
+    places = [numbers[id(tensor)] for tensor in given]
+    held = {numbers[id(tensor)]: tensor for tensor, *_ in outside if numbers[id(tensor)] not in places}
+
+    def carried_out(*tensors: Any) -> Any:
+        known = held | dict(zip(places, tensors, strict=False))
+
+        def now(piece: Any) -> Any:
+            return known[piece.number] if type(piece) is Known else piece
+
+        for entry, proceed, args, kwargs, grad, base in calls:
+            with set_grad_enabled(grad):
+                result = proceed(*mapped(args, now), **mapped(kwargs, now))
+            if entry.graded:
+                real = [known[number]._grad for number in entry.graded]
+            else:
+                theirs = {id(known[number]) for number in _known(entry.results)}
+                real = [piece for piece in tensors_in(result) if id(piece) not in theirs]
+            known.update(enumerate(real, base))
+        return [known[number] for number in wanted]
+
+    return carried_out
 
 
 def warning(proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, bool]:

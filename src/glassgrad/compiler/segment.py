@@ -30,7 +30,6 @@ class Segment:
         self.node = self.start = node
         self.things: list[Any] = []
         self.metas: list[Any] = []
-        self.counted = 0  # of the tensors, so many surely have their numbers
         self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
         self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
         self.given: list[Any] = []  # those of them that are others in each call
@@ -39,6 +38,7 @@ class Segment:
         self.noting: Any = None  # what notes the calls that are carried out, to make a program of them
         self.drawn: Any = None  # where the random stream was when the first draw was deferred
         self.graded: list[tuple[Any, int]] = []  # leaves, and the numbers of the gradients they are owed
+        self.stepped: set[int] = set()  # the identities of these, and of parameters that pending steps are of
 
     def _note(self, value: Any, key: list[Any], uses: list[int]) -> Any:
         """Add a value to a key; gives the value, or a copy of a container that may change."""
@@ -91,7 +91,6 @@ class Segment:
         number = len(self.things)
         if id(tensor) not in self.arguments and self.state.lasts(tensor):
             key += ("held", id(tensor), about)
-            self.state.held.add(id(tensor))
         else:
             key += ("given", about)
             self.given.append(tensor)
@@ -103,15 +102,6 @@ class Segment:
         self.numbers[id(tensor)] = len(self.things)
         self.things.append(tensor)
         self.metas.append(meta)
-
-    def count_all(self) -> None:
-        """Give tensors their numbers that were only listed."""
-        numbers, things = self.numbers, self.things
-        if len(numbers) != len(things):
-            for number in range(self.counted, len(things)):
-                if things[number] is not None:
-                    numbers[id(things[number])] = number
-        self.counted = len(things)
 
     def _note_leaves(self, key: list[Any]) -> None:
         """Add to the key of a backward pass what it finds at the leaves."""

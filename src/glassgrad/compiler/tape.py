@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ..core.record import Record
-from ..core.tensor import LEAF, Tensor, View
+from ..core.tensor import LEAF, View
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.size import Size
@@ -29,35 +28,31 @@ class Entry:
     metas    what is known of the new tensors
     uses     the tensors of the tape that are its operands, once for each time
     draws    whether it takes random numbers
+    steps    whether it is a step of an optimizer
     changes  what is known anew of others, which it writes to
     graded   the leaves that a backward pass gives their first gradients to
     """
 
-    __slots__ = (
-        "acts", "after", "changes", "draws", "follow", "function", "graded", "times", "metas", "results", "uses",
-    )  # fmt: skip
+    __slots__ = ("acts", "after", "changes", "draws", "function", "graded", "metas", "results", "steps", "uses")
 
     def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
         self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
         self.changes: list[tuple[int, Meta]] = []
         self.graded: list[int] = []
-        self.draws = False
-        self.times = 0  # how often it was compared, up to a few
+        self.draws = self.steps = False
         self.function: Any = None  # the operation
-        self.follow: Any = None  # what compares a call with it in fewer steps
         self.after = Node()
 
 
 class Node:
     """A place of the tape: the calls that may follow, by their keys, and the programs of what led here."""
 
-    __slots__ = ("after", "likely", "programs", "told", "uses", "_resume")
+    __slots__ = ("after", "programs", "told", "uses", "_resume")
 
     def __init__(self) -> None:
         self.after: dict[Any, Entry] = {}
         self.told: dict[Any, Any] = {}  # calls that only tell of shapes and the like, and what they tell
         self.programs: dict[tuple[int, ...], Any] = {}
-        self.likely: Entry | None = None  # the call that follows as a rule
         self.uses: Any = None  # of the tensors made until here: how often they are operands
         self._resume: Node | None = None
 
@@ -99,15 +94,6 @@ def filled(results: Any, tensors: list[Any], base: int) -> Any:
     if type(results) is list:
         return [filled(piece, tensors, base) for piece in results]
     return results
-
-
-def tensors_of(results: Any) -> Iterator[Any]:
-    """The tensors in nested tuples and lists, in order."""
-    if isinstance(results, Tensor):
-        yield results
-    elif isinstance(results, (tuple, list)):
-        for piece in results:
-            yield from tensors_of(piece)
 
 
 def signature(tensor: Any) -> tuple[Any, ...]:

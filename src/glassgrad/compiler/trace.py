@@ -1,4 +1,4 @@
-"""Makes programs: of the calls that a run has deferred, or of a whole function that is promised to be pure."""
+"""Makes programs of the calls that a run has deferred."""
 
 from __future__ import annotations
 
@@ -12,17 +12,10 @@ from .program import NotCapturable
 
 def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     """Make the calls that are pending while they are noted; gives a program of them, None where that cannot be."""
-    state, things = run.state, run.things
+    state = run.state
     held = {id(tensor) for tensor, *_ in run.outside} - set(map(id, run.given))
+    capture = run.noting = Capture(run.given[: run.count], held)
     try:
-        given = run.given[: run.count]
-        capture = Capture(given, lambda tensor: id(tensor) in held)
-    except NotCapturable as reason:
-        state.refuse(str(reason))
-        run.carry_out(pending, ())
-        return None
-    try:
-        run.noting = capture
         with capture.listening():
             run.carry_out(pending, (), listened=True)
     except BaseException:
@@ -33,8 +26,7 @@ def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     try:
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
-        result = tuple([things[number] for number in alive])
-        program = Builder(state.name, capture, given, result, None, state.twice).program()
+        program = Builder(state.name, capture, [run.things[number] for number in alive], state.twice).program()
     except NotCapturable as reason:
         state.refuse(str(reason))
         return None

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..ground.generator import default_generator
+from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer
-from .heard import tensors_in, version
-from .program import MISS
+from .program import MISS, tensors_in, version
 
 CLOSE = 1e-4  # compiled kernels add in another order
 
@@ -21,8 +21,15 @@ CLOSE = 1e-4  # compiled kernels add in another order
 class State:
     """What a program may change: tensors from outside, their gradients, optimizers, the random stream."""
 
-    def __init__(self, tensors: list[Any], optimizers: list[Any]) -> None:
-        self.tensors, self.optimizers = tensors, optimizers
+    def __init__(self, tensors: list[Any], owners: list[Any]) -> None:
+        self.tensors = tensors
+        self.optimizers = [owner for owner in owners if isinstance(owner, Optimizer)]
+        schedules = [owner for owner in owners if isinstance(owner, LRScheduler)]
+        for schedule in schedules:
+            schedules += getattr(schedule, "_schedulers", ())
+        named: list[dict[str, Any]] = [*map(vars, schedules)]  # learning rates and the like
+        named += [group for optimizer in self.optimizers for group in optimizer.param_groups]
+        self.settings = [(settings, dict(settings)) for settings in named]
         self.memory = [(t, t._array, np.array(t._array), t._counter, version(t)) for t in self._all()]
         self.grads = [(t, t._grad) for t in self.tensors]
         self.kept = [(o, {key: dict(value) for key, value in o.state.items()}) for o in self.optimizers]
@@ -44,6 +51,8 @@ class State:
                 counter.version = count
         for tensor, grad in self.grads:
             tensor._grad = grad
+        for settings, before in self.settings:
+            settings.update(before)
         for optimizer, kept in self.kept:
             for key in [*optimizer.state]:
                 if key in kept:

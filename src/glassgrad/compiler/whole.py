@@ -41,7 +41,7 @@ def write_call(text: Text, tape: Any) -> str:
     for (base, offset), entry in tape.table.items():
         if base:
             slots.setdefault(base - 1, []).append((entry, offset * tape.kind.itemsize))
-    owners = {place.base - 1: value for value, place in tape.gradients.values() if place is not None and place.base}
+    owners = {place.base - 1: value for value, place in tape.gradients.values() if place.base}
     lasting = [(value.shape, slots.get(n, ()), owners.get(n)) for n, (what, value) in enumerate(tape.slots)
                if what == "gradient"]  # fmt: skip
     text.add("    try:")
@@ -82,10 +82,7 @@ def write_call(text: Text, tape: Any) -> str:
         text.add(f"    {value.name} = cell{n}.copy()")
     for value, place in tape.gradients.values():
         owner = text.operand(value, True)
-        if place is None:
-            text.add(f"    if {owner}._grad is not None:")
-            text.add(f"        {owner}._grad = None")
-        elif not place.base:
+        if not place.base:
             text.add("    g = new(Tensor)")
             text.add(f"    g._array = room[{place.offset}]")
             text.add("    g._edge = g._counter = None")

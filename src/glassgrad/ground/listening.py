@@ -172,10 +172,10 @@ def end(ear: Ear) -> None:
 
 
 @contextmanager
-def listening(listener: Listener, functions: Iterable[Any]) -> Iterator[None]:
-    """A block in which ``listener`` hears calls of these functions."""
+def listening(listener: Listener, functions: Iterable[Any] | None = None) -> Iterator[None]:
+    """A block in which ``listener`` hears calls of these functions, or all."""
     try:
-        start(listener, functions)
+        begin(Ear(listener, functions))
         yield
     finally:
         stop(listener)

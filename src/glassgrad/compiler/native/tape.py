@@ -90,6 +90,11 @@ def dense(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
+def _axes(dim: Any, count: int) -> set[int]:
+    """The axes that are meant by one dimension or several; all by None."""
+    return set(range(count)) if dim is None else {d % count for d in (dim if isinstance(dim, tuple) else (dim,))}
+
+
 class Tape:
     """A tape, put together step by step; NotNative where a step is not known, or too large to gain."""
 
@@ -110,7 +115,7 @@ class Tape:
         self.room = 1  # numbers; what is given at each call comes first
         self.constants: dict[str, Place] = {}  # by their hexadecimal text, which tells the zeros apart
         self.rates: list[tuple[int, Any]] = []  # where in the room an optimizer's learning rate is put before each run
-        self.gradients: dict[int, tuple[Value, Place | None]] = {}  # what leaves have in the end
+        self.gradients: dict[int, tuple[Value, Place]] = {}  # what leaves have in the end
         self.written: list[Value] = []
         self._gathered: dict[Any, int] = {}
         self._kept = {value.number for value in kept}
@@ -329,9 +334,6 @@ class Tape:
             self._gradient(step)
         elif step.kind == "optimizer":
             self._optimizer(step)
-        elif step.kind == "clear":
-            for value in step.operands:
-                self.gradients[value.number] = value, None
         else:
             raise NotNative(f"a step of kind {step.kind}")
 
@@ -401,7 +403,7 @@ class Tape:
     def _sums(self, result: Value, place: Place, dim: Any, mean: bool = False) -> None:
         """The sums over some axes, or all; of a place."""
         n = len(place.shape)
-        axes = set(range(n)) if dim is None else {d % n for d in (dim if isinstance(dim, tuple) else (dim,))}
+        axes = _axes(dim, n)
         order = [*sorted(axes), *(axis for axis in range(n) if axis not in axes)]
         shape = tuple(place.shape[axis] for axis in order)
         turned = Place(place.base, shape, place.offset, tuple(place.strides[axis] for axis in order))
@@ -417,28 +419,14 @@ class Tape:
         if mean:
             self._on_all(do.DIV, [made, self._constant(count)], out)
 
-    def _sum(self, step: Step, source: Value, kind: Any = None) -> None:
-        if kind is not None:
+    def _reduced(self, step: Step, source: Value, *settings: Any) -> None:
+        """A sum or a mean: over dimensions that are given, over the rows of a matrix, or over everything."""
+        dim: Any = (0,) if step.name == "column_sums" else None
+        if step.name.endswith("_dim"):
+            dim, _, *settings = settings  # type: ignore[assignment]
+        if any(piece is not None for piece in settings):
             raise NotNative("a sum in another dtype")
-        self._sums(step.results[0], self._place(source), None)
-
-    def _mean(self, step: Step, source: Value, *rest: Any) -> None:
-        if any(piece is not None for piece in rest):
-            raise NotNative("a mean in another dtype")
-        self._sums(step.results[0], self._place(source), None, True)
-
-    def _sum_dim(self, step: Step, source: Value, dim: Any, keepdim: bool, *rest: Any) -> None:
-        if any(piece is not None for piece in rest):
-            raise NotNative("a sum in another dtype")
-        self._sums(step.results[0], self._place(source), dim)
-
-    def _mean_dim(self, step: Step, source: Value, dim: Any, keepdim: bool, *rest: Any) -> None:
-        if any(piece is not None for piece in rest):
-            raise NotNative("a mean in another dtype")
-        self._sums(step.results[0], self._place(source), dim, True)
-
-    def _column_sums(self, step: Step, source: Value) -> None:
-        self._sums(step.results[0], self._place(source), (0,))
+        self._sums(step.results[0], self._place(source), dim, step.name.startswith("mean"))
 
     def _mse_loss(self, step: Step, x: Value, y: Value, reduction: int) -> None:
         if reduction == 0:
@@ -452,31 +440,23 @@ class Tape:
         factor = 2 / size if reduction == 1 else 2.0
         self._map(step.results[0], f"(x - y) * (grad * number({factor!r}))", {"grad": grad, "x": x, "y": y})
 
-    def _spread(self, step: Step, source: Value, sizes: Any) -> None:
-        self._copied(self._place(source), self._new(step.results[0]))
-
     def _spread_dim(self, step: Step, source: Value, sizes: Any, dim: Any, keepdim: bool) -> None:
         place = self._place(source)
         if sizes and not keepdim:
-            axes = (
-                range(len(sizes))
-                if dim is None
-                else {d % len(sizes) for d in (dim if isinstance(dim, tuple) else (dim,))}
-            )
+            axes = _axes(dim, len(sizes))
             kept = iter(zip(place.shape, place.strides, strict=True))
             pairs = [(1, 0) if axis in axes else next(kept) for axis in range(len(sizes))]
             place = Place(place.base, tuple(n for n, _ in pairs), place.offset, tuple(step for _, step in pairs))
         self._copied(place, self._new(step.results[0]))
 
-    def _clone(self, step: Step, source: Value, *rest: Any) -> None:
+    def _copy(self, step: Step, source: Value, *settings: Any) -> None:
         self._copied(self._place(source), self._new(step.results[0]))
 
 
 #: Rows that have instructions of their own, and those that put them down.
 ROWS: dict[str, Callable[..., None]] = {
-    name: getattr(Tape, f"_{name}")
-    for name in (
-        "mm", "linear_2d", "sum", "mean", "sum_dim", "mean_dim", "column_sums", "mse_loss", "mse_loss_backward",
-        "spread", "spread_dim", "clone",
-    )
+    "mm": Tape._mm, "linear_2d": Tape._linear_2d, "mse_loss": Tape._mse_loss,
+    "mse_loss_backward": Tape._mse_loss_backward, "spread": Tape._copy, "clone": Tape._copy,
+    "spread_dim": Tape._spread_dim,
+    **dict.fromkeys(("sum", "mean", "sum_dim", "mean_dim", "column_sums"), Tape._reduced),
 }  # fmt: skip

@@ -323,9 +323,9 @@ def forward(
 
 def backward(
     grad: Array, query: Array, key: Array, value: Array, out: Array, logs: Array, bias: Array | None,
-    is_causal: bool, times: Any, into: tuple[Array, Array, Array] | None = None,
+    is_causal: bool, times: Any,
 ) -> tuple[Array, Array, Array] | None:  # fmt: skip
-    """The gradients of queries, keys and values, put where ``into`` says."""
+    """The gradients of queries, keys and values."""
     if not _served(query, key, value, out):
         return None
     n, heads, rows, width = query.shape
@@ -334,7 +334,7 @@ def backward(
     if grad.strides[3] != kind.itemsize:
         grad = np.ascontiguousarray(grad)
     logs = np.ascontiguousarray(logs)
-    by_query, by_key, by_value = into or (np.empty_like(query), np.empty_like(key), np.empty_like(value))
+    by_query, by_key, by_value = np.empty_like(query), np.empty_like(key), np.empty_like(value)
     wide, across = -(-width // lanes) * lanes, -(-columns // lanes) * lanes
     height = _height(rows, columns, is_causal)
     size = 2 * across * width + 3 * columns * wide + height * (3 * wide + 2 * across)

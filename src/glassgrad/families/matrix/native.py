@@ -13,12 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 
 from ...ground import runtime
 from ...kernels.native import tiles
-from ...kernels.native.binding import INWARD, intrinsic, kernel, njit, shared_out
+from ...kernels.native.binding import INWARD, kernel, njit, shared_out
 from ...kernels.native.memory import address
 from ...kernels.native.tiles import HEIGHT, alone, copied, further, get, multiply, placed, put, strip, transposed
 
@@ -38,19 +37,6 @@ _LINE = 64  # bytes to a multiple of which packed vectors are aligned
 _system: Any = types.ExternalFunction
 _allocated = _system("malloc", types.int64(types.int64))
 _freed = _system("free", types.void(types.int64))
-
-
-@intrinsic
-def _call(typing: Any, address: Any, top: Any, bottom: Any, first: Any, last: Any, where: Any) -> Any:
-    """Call the function at an address."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        kind = ir.FunctionType(ir.VoidType(), [word] * 5)
-        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 6), code
 
 
 @_part
@@ -154,7 +140,7 @@ def _added(line: Any, c: Any, wide: int, rows: int, some: int) -> None:
 @kernel
 def _multiply(
     first: int, last: int, like: Any, a: int, row: int, step: int, b: int, down: int, across: int, c: int, rows: int,
-    columns: int, depth: int, n: int, size: int, nought: Any, tall: int, broad: int, bias: int, tail: int, where: int,
+    columns: int, depth: int, n: int, size: int, nought: Any, tall: int, broad: int, bias: int,
 ) -> None:  # fmt: skip
     """Blocks of ``tall`` rows and ``broad`` vectors of columns, those of the same columns one after another."""
     vectors = -(-columns // n)
@@ -201,8 +187,6 @@ def _multiply(
                         )  # fmt: skip
                 if bias and done + steps == depth:
                     _added(further(placed(bias, like), at), target, wide, bottom - top, min(some * n, columns - at))
-                if tail and done + steps == depth:
-                    _call(tail, top, bottom, at, at + some * n, where)
     _freed(memory)
 
 
@@ -217,13 +201,10 @@ def _cut(rows: int, vectors: int, threads: int) -> tuple[int, int]:
     return max(-(-rows // (high * HEIGHT)) * HEIGHT, _LOW), broad
 
 
-def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias: Any = None) -> Any:
+def product(a: Any, b: Any, bias: Any = None) -> Any:
     """``a @ b`` of two matrices of one floating dtype; None where their lines have gaps between numbers.
 
     bias   a vector of that dtype, without gaps, that is added to each row
-    out    where it is put: rows of whole vectors, without gaps
-    tail   the address of a function that is called with the first and the last row, and the first and the last column,
-           of each block that is done, and with ``where``; for results of whole vectors
     """
     kind = a.dtype
     size = kind.itemsize
@@ -235,11 +216,11 @@ def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias
     n = tiles.lanes(kind)
     vectors = -(-columns // n)
     tall, broad = _cut(rows, vectors, runtime.get_num_threads())
-    padded = np.empty((rows, vectors * n), kind) if out is None else out
+    padded = np.empty((rows, vectors * n), kind)
     shared_out(
         _multiply, -(-rows // tall) * -(-vectors // broad), rows * columns * depth // 64, padded, address(a),
         row // size, step // size, address(b), down // size, across // size, address(padded), rows, columns, depth, n,
-        size, kind.type(0), tall, broad, 0 if bias is None else address(bias), tail, where,
+        size, kind.type(0), tall, broad, 0 if bias is None else address(bias),
     )  # fmt: skip
     return padded if columns == vectors * n else np.ascontiguousarray(padded[:, :columns])
 

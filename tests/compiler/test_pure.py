@@ -1,0 +1,223 @@
+"""``pure=True``: what a call did is done again without its Python; cases are compared with functions as written."""
+
+import collections
+
+import pytest
+
+import glassgrad as torch
+import glassgrad.nn.functional as F
+from glassgrad import nn
+from glassgrad.kernels import compiled
+
+from .both_ways import bits, reasons, tree
+
+
+@pytest.fixture(autouse=True)
+def _kernels_of_numpy():
+    with compiled.serving(compiled.NEVER):
+        yield
+
+
+Pair = collections.namedtuple("Pair", "one two")
+STEPS = {}
+
+
+def step(function):
+    """Note a maker of a step, which is given a list that it appends to whenever its Python runs."""
+    STEPS[function.__name__] = function
+    return function
+
+
+def net():
+    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+@step
+def trained(runs):
+    model = net()
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+
+    def function(x, y):
+        runs.append(1)
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss, model[0].weight.grad
+
+    return function
+
+
+@step
+def clipped_and_scheduled(runs):
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
+
+    def function(x, y):
+        runs.append(1)
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        optimizer.step()
+        schedule.step()
+        return {"loss": loss, "norm": norm}
+
+    return function
+
+
+@step
+def zeroed_and_accumulated(runs):
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    def function(x, y):
+        runs.append(1)
+        optimizer.zero_grad(set_to_none=False)
+        for part in (x[:2], x[2:]):
+            model(part).square().mean().backward()
+        optimizer.step()
+        return [model(x).detach(), y]
+
+    return function
+
+
+@step
+def cleared_at_the_end(runs):
+    model = net()
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
+
+    def function(x, y):
+        runs.append(1)
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return Pair(loss, loss * 2)
+
+    return function
+
+
+@step
+def random_numbers_between(runs):
+    model = net()
+
+    def function(x, y):
+        runs.append(1)
+        noise = torch.randn_like(x)
+        hidden = F.dropout(model(x + noise), 0.5)
+        return hidden, torch.rand(3) * hidden.detach().sum()
+
+    return function
+
+
+@step
+def a_way_back_and_an_average(runs):
+    model, average = net(), net()
+
+    def function(x, y):
+        runs.append(1)
+        with torch.no_grad():
+            for mine, theirs in zip(model.parameters(), average.parameters()):
+                theirs.mul_(0.9).add_(mine, alpha=0.1)
+        return average(x), model(x).sum()
+
+    return function
+
+
+@step
+def gradients_by_hand(runs):
+    model = net()
+
+    def function(x, y):
+        runs.append(1)
+        (grad,) = torch.autograd.grad(model(x).square().sum(), model[0].weight, create_graph=True)
+        return grad.detach(), grad.square().sum()
+
+    return function
+
+
+@step
+def an_argument_that_is_written(runs):
+    def function(x, y):
+        runs.append(1)
+        x.mul_(2)
+        return x, x + 1
+
+    return function
+
+
+@pytest.mark.parametrize("make", STEPS.values(), ids=STEPS)
+def test_the_results_are_those_of_the_function(make, request):
+    found = []
+    for how in (lambda function: function, lambda function: torch.compile(function, pure=True)):
+        torch.manual_seed(0)
+        runs, out = [], []
+        call = how(make(runs))
+        for _ in range(10):
+            x, y = torch.randn(5, 4), torch.randint(3, (5,))
+            result = call(x, y)
+            out.append([tree(result), bits(x)])
+            for piece in result.values() if isinstance(result, dict) else result:
+                if piece.grad_fn is not None and make is a_way_back_and_an_average:
+                    piece.sum().backward()
+        found.append([out, torch.get_rng_state().tolist(), len(runs)])
+    assert found[0][:2] == found[1][:2]
+    if request.node.callspec.params["_way"] == "replayed":
+        assert found[1][2] <= 6, reasons(call)
+
+
+LEFT = {
+    "its value": lambda x, w: x * x.sum().item(), "a decision": lambda x, w: x if x.sum() > 0 else -x,
+    "a flag of a tensor": lambda x, w: flagged(x * 2),
+    "an array": lambda x, w: x * torch.from_numpy(x.numpy() + 1), "a new leaf": lambda x, w: x * nn.Parameter(x * 1),
+}  # fmt: skip
+
+
+def flagged(x):
+    x.requires_grad = True
+    return (x * x).sum()
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("function", LEFT.values(), ids=LEFT)
+def test_what_is_not_heard_is_not_replayed(function):
+    w, runs = torch.ones(4), []
+    call = torch.compile(lambda x: (runs.append(1), function(x, w))[1], pure=True)
+    for n in range(10):
+        x = torch.arange(4.0) - n
+        assert tree(call(x)) == tree(function(x, w))
+    assert len(runs) == 10 and "as without pure=True" in str(reasons(call))
+
+
+@pytest.mark.replays
+def test_a_gradient_that_is_there_is_added_to():
+    w, runs = nn.Parameter(torch.ones(3)), []
+
+    def function(x):
+        runs.append(1)
+        loss = (w * x).sum()
+        loss.backward()
+        return loss
+
+    call = torch.compile(function, pure=True)
+    for _ in range(8):
+        w.grad = None
+        call(torch.ones(3))
+    assert w.grad.tolist() == [1.0] * 3 and len(runs) <= 4
+    call(torch.ones(3))
+    assert w.grad.tolist() == [2.0] * 3 and len(runs) <= 4
+    heard = []
+    w.register_hook(lambda grad: heard.append(grad.tolist()))
+    w.grad = None
+    call(torch.ones(3))
+    assert w.grad.tolist() == [1.0] * 3 and heard == [[1.0] * 3]
+
+
+@pytest.mark.replays
+def test_the_replay_can_be_read():
+    call = torch.compile(lambda x: (x * 2).tanh(), pure=True)
+    for _ in range(5):
+        call(torch.ones(3))
+    assert call.source.startswith("def replay(a0):") and "tanh(" in call.source
