@@ -133,9 +133,9 @@ def _is_everyday(plan: Plan, flat: Sequence[Any], cast: Any, rounded: Any) -> bo
 
 def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     """The arrays of any inputs, numbers among them, made to agree as the row's columns say."""
+    arrays = arrays_of(row, flat, written)
     if row.refuses is not None:
         row.refuses(*flat)
-    arrays = arrays_of(row, flat, written)
     cast = None if row.typed is None else common_dtype(row, flat)
     _check_float8(row, arrays)
     if cast is None:
@@ -158,9 +158,13 @@ def _check_float8(row: Row, arrays: Sequence[Any]) -> None:
             raise NotImplementedError(f"\"{row.name}_cpu\" not implemented for '{dtypes.of(array.dtype).scalar_name}'")
 
 
+#: What PyTorch computes of two numbers too.
+_OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "div_rounded", "floor_divide"))
+
+
 def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
     """The arrays of the inputs, numbers made arrays; TypeError, in PyTorch's words, for what is no tensor."""
-    if not any(isinstance(operand, Tensor) for operand in flat):
+    if not any(isinstance(operand, Tensor) for operand in flat) and (row.name not in _OF_NUMBERS or written):
         raise TypeError(wrong_type(row, flat, None, written))
     arrays: list[Any] = []
     takes_numbers = not row.listed and row.typed is not None and not row.strict

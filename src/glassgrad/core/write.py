@@ -97,14 +97,18 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     try:
         result = call.compute(row, arrays, settings)
     except Exception as error:
+        if target.requires_grad and modes.grad_enabled():  # of which PyTorch tells first, whatever the operation
+            check_writable(target, True)
+        if "out of bounds" in str(error):  # it looks at memory before the values of indices
+            _check_apart(row, target, others)
+        if call.is_elementwise(row):
+            _check_shape(row, arrays, target)
         numbers = call.read_numbers(row, arrays, settings, error)
         if numbers is None:
             raise
         return in_place(row, target, others, numbers, asked)
     check_fits(target, result.shape)
-    for name, other in zip(row.inputs[1:], others, strict=False):
-        if name in row.disjoint and isinstance(other, Tensor):
-            check_overlap_with(target, other, True)
+    _check_apart(row, target, others)
     record = None
     if edges:
         before = (_old_value(row, edges, target), *flat[1:])
@@ -113,6 +117,13 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if record is not None:
         finish(target, record, lambda: history.note_results(row, record, [target]))
     return target
+
+
+def _check_apart(row: Row, target: Tensor, others: Sequence[Any]) -> None:
+    """Raise PyTorch's error where what is read lies on what is written, though it may not."""
+    for name, other in zip(row.inputs[1:], others, strict=False):
+        if name in row.disjoint and isinstance(other, Tensor):
+            check_overlap_with(target, other, True)
 
 
 def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:

@@ -87,7 +87,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causa
             )
     for name, argument in (("dropout_p", dropout_p), ("scale", scale)):
         if type(argument) is not float and not (name == "scale" and argument is None):
-            if isinstance(argument, (bool, str)) or not hasattr(argument, "__float__"):
+            if isinstance(argument, str) or not hasattr(argument, "__float__"):
                 raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(argument)}")
     if not isinstance(is_causal, (bool, np.bool_)):
         raise TypeError(f"{_NAME}(): argument 'is_causal' must be bool, not {called(is_causal)}")

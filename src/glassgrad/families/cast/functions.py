@@ -383,6 +383,8 @@ def view_as_complex(input: Tensor) -> Tensor:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(step % 2 for step in steps):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if input.storage_offset() % 2:  # type: ignore[attr-defined]
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return cast.view_as_complex(input)
 
 

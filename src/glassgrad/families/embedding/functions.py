@@ -128,6 +128,9 @@ def embedding_bag(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
     """
     check_tensor(weight, "embedding_bag")
+    if indices.dtype is not offsets.dtype:
+        kind = dtypes.promote_types(indices.dtype, offsets.dtype)
+        indices, offsets = indices.to(kind), offsets.to(kind)
     for tensor in (indices, offsets):
         _need_indices(tensor, "embedding_bag")
     if not weight.dtype.is_floating_point:

@@ -469,7 +469,8 @@ def _check_number(self: Tensor, value: Any) -> None:
             raise ValueError("Overflow when unpacking long long")
         dtypes.check_number(value, self._array.dtype)
     elif kind is complex:
-        dtypes.check_number(value, self._array.dtype)
+        is_short = self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV"
+        dtypes.check_number(value, np.dtype("f8") if is_short else self._array.dtype)
     else:
         name = kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"can't assign a {name} to a torch.{self.dtype.scalar_name}Tensor")

@@ -168,8 +168,7 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
         shown, theirs = " ".join(map(str, rest)), " ".join(map(str, others))
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension "
-            f"{0 if not source.ndim else axis}."
+            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension 0."
         )
     count = source.shape[axis] if source.ndim else 1
     if index.size != count:
@@ -182,7 +181,7 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
         raise IndexError(str(error)) from None
     out = np.array(self, order="C")
     if not self.ndim:
-        out[...] = source.reshape(())
+        out[...] = source.reshape(-1)[-1] if index.size else out
     elif index.size:
         out[_along(axis, index)] = source.reshape((*rest[:axis], count, *rest[axis:]))
     return out
@@ -196,10 +195,10 @@ index_copy.derivative(
 
 def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     axis = axis_of(dim, self.ndim)
-    if index.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
     size = self.shape[axis] if self.ndim else 1
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)]

@@ -95,6 +95,12 @@ def ormqr(
     for name, tensor in (("input", input), ("other", input3)):
         if tensor._array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    for name, tensor in (("tau", input2), ("other", input3)):
+        if tensor.dtype is not input.dtype:
+            raise RuntimeError(
+                f"torch.ormqr: Expected input and {name} to have the same dtype, but input has "
+                f"dtype{input.dtype.scalar_name} and {name} has dtype {tensor.dtype.scalar_name}"
+            )
     side = -2 if left else -1
     other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
     if other[side] < tau[-1]:
