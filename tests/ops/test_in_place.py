@@ -106,3 +106,25 @@ def test_everyday_writes_take_the_short_path(monkeypatch):
         weight -= 0.5
     with pytest.raises(AssertionError, match="careful"):
         x.double().add_(y)
+
+
+PARTS = ["y[0] += 1", "y[-2:] *= -1.5", "y[...] -= 2", "y[:, 1] /= 4", "y.t()[0] += 1", "y[y.detach() > 0] *= 3"]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "complex64"])
+@pytest.mark.parametrize("of", ["a leaf", "a result", "a part"])
+def test_parts_of_what_has_a_history_are_written_without_recording(of, kind):
+    def program(torch, show):
+        for line in PARTS[: -1 if kind == "complex64" else None]:
+            x = (torch.arange(9).view(3, 3) - 3).to(getattr(torch, kind)).requires_grad_()
+            y = {"a leaf": x, "a result": x * 2, "a part": (x * 2)[1:]}[of]
+
+            def act(line=line, y=y, x=x):
+                with torch.no_grad():
+                    exec(line, {"y": y, "torch": torch})
+                y.sum().abs().backward()
+                return x.grad, y.detach(), y._version
+
+            show.error(act, line)
+
+    check(program)

@@ -247,9 +247,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         warn_once(DISCARDED)
     if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
         src = detach(src)
-    if write.is_same_memory(self._array, src._array) and edge_of(self) is None is edge_of(src):
-        share(self).version += 1
-        return self  # though elements share their place
+    if write.is_same_memory(self._array, src._array):
+        if not modes.grad_enabled() or edge_of(self) is None is edge_of(src):
+            share(self).version += 1
+            return self  # though elements share their place
     return write.in_place(cast.copy.row, self, (src,), ())
 
 
