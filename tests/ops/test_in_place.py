@@ -108,6 +108,19 @@ def test_everyday_writes_take_the_short_path(monkeypatch):
         x.double().add_(y)
 
 
+@pytest.mark.parametrize("call", ["masked_fill(x > 3, v)", "index_fill(0, torch.tensor([1, 1]), v)"])
+@pytest.mark.parametrize("kinds", [("float64", "float32"), ("float32", "float16")])
+def test_gradients_of_filling_values_have_their_dtype(call, kinds):
+    def program(torch, show):
+        x, v = torch.arange(6.0).view(2, 3), torch.tensor(0.5, dtype=getattr(torch, kinds[1]), requires_grad=True)
+        for name in (f"y.{call}", f"(y + 0).{call.replace('(', '_(', 1)}"):
+            y = x.to(getattr(torch, kinds[0])).requires_grad_()
+            eval(name, {"torch": torch, "x": x, "y": y, "v": v}).abs().sum().backward()
+            show(name, [y.grad, v.grad])
+
+    check(program)
+
+
 PARTS = ["y[0] += 1", "y[-2:] *= -1.5", "y[...] -= 2", "y[:, 1] /= 4", "y.t()[0] += 1", "y[y.detach() > 0] *= 3"]
 
 

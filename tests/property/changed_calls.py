@@ -25,7 +25,9 @@ NAMES = "abcdefghij"  # of tensors
 NUMBERS = [0, 1, -1, 2, 3, -2, 5, 100, 0.0, 0.5, -1.5, 2.0, 1e30, True, False, 1j, float("inf"), None]
 #: Samples whose numbers are arbitrary where they are changed, or that draw more numbers than PyTorch; or need files.
 #: And those whose digits are others, see docs/limits.md.
+#: And those to which PyTorch hands on sizes unchecked, and then reads and writes beyond its memory.
 LEFT_OUT = re.compile(
+    r"^_|\._|native_|^lstm|^gru|^rnn|scaled_dot|"
     r"empty|sparse|packed|Tensor\.(set_|type|numpy|tolist|__)|pack_|rrelu|lobpcg|svd_lowrank|pca|bessel_[jy]|airy|igamma"
 )
 
@@ -241,7 +243,9 @@ def written(seed: int) -> list[str]:
 
 
 #: Whose numbers are arbitrary where elements are equal, or matrices lack rank: see docs/limits.md.
-ARBITRARY = re.compile(r"sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca")
+ARBITRARY = re.compile(
+    r"matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca"
+)
 
 
 def is_free(lines: list[str], sort: str) -> bool:
@@ -249,6 +253,8 @@ def is_free(lines: list[str], sort: str) -> bool:
     call = next(line for line in lines if line.startswith("r = "))
     if sort.startswith("numbers"):  # what reads what it wrote in the one memory, too
         return lines[0].startswith("m = ") or bool(ARBITRARY.search(call))
+    if sort == "refused" and lines[0].startswith("m = "):
+        return bool(re.search("ldexp_|bernoulli_", call))
     return sort == "node" and ("conv" in call or "circular" in call)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,8 +45,8 @@ def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
     owner = ""
     if isinstance(edge, Record):
         producer, number = pair_of(edge)
-        operation, _, form = producer.name().rpartition("Backward")
-        owner = f", which is output {number} of {operation}{form.removesuffix('0') if operation else form},"
+        name = re.sub(r"Backward(0|(\d*))$", r"\2", producer.name())
+        owner = f", which is output {number} of {name},"
     return errors.STALE.format(
         type=type_name(data),
         sizes=list(np.shape(data)),

@@ -17,7 +17,6 @@ from ..index.rows import unfold_backward
 from ..matrix.functions import demand
 from ..pad.functions import pad
 from ..shape.rows import squeeze_dim, transpose, unsqueeze
-from ..shape.window import as_strided
 from .rows import fft_c2c, fft_c2r, fft_r2c
 
 
@@ -116,7 +115,7 @@ def _frames(input: Any, n_fft: int, hop: int, length: int, window: Any, align: A
         batched = pad(batched, (before, n_fft))
     array = batched._array
     first, step = (stride // array.itemsize for stride in array.strides)
-    frames = as_strided(batched, (batch, count, n_fft), (first, hop * step, step), 0)
+    frames = batched.as_strided((batch, count, n_fft), (first, hop * step, step))
     window = _complete(window, n_fft, length, input.dtype)
     return frames if window is None else frames * window
 

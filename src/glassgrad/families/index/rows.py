@@ -509,7 +509,7 @@ masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(gr
 @op(
     node="MaskedFillBackward1",
     inplace=True,
-    apart=("mask", "value"),
+    apart=("mask",),
     public=False,
     one_value=True,
     hidden=("self_sizes",),

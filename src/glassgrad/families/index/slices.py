@@ -90,7 +90,11 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
         )
     if not source.ndim and index.size != 1:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    count = source.shape[axis] if source.ndim > axis else 1
+    if axis and axis >= source.ndim:
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
+        )
+    count = source.shape[axis] if source.ndim else 1
     if index.size != count:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
@@ -103,7 +107,12 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
         )
-    check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
+    try:
+        check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
+    except RuntimeError:
+        if self.ndim > 1:
+            raise
+        raise IndexError("index out of range in self") from None
     return axis
 
 
@@ -223,7 +232,7 @@ index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim,
 @op(
     node="IndexFillBackward1",
     inplace=True,
-    apart=("index", "value"),
+    apart=("index",),
     public=False,
     shows={"dim": ("dim", unsigned)},
     disjoint=("index",),

@@ -206,7 +206,7 @@ def _slope_of_slogdet(grads: Any, A: Any, sign: Any) -> Any:  # noqa: N803
         across = back * turn
         across = across - real_part(across)  # the direction moves only across itself
         grow = across if grow is None else across + grow
-    return None if grow is None else each(grow) * adjoint(inverse_of(A))
+    return None if grow is None else each(grow) * adjoint(inverse_of(A, True))
 
 
 def same_kind(function: str, **pair: Any) -> None:

@@ -53,6 +53,8 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     if name.endswith("_"):
         write.check_writable(input, False)
     has_complex = any(isinstance(end, complex) for end in ends)
+    if has_complex and name.endswith("_") and input._array.dtype.kind in "biu":
+        _check_cast(raised(input, 1j), input)
     if input._array.dtype.kind == "c" or (has_complex and input._array.dtype.kind in "biu"):
         raise NotImplementedError("clamp is not supported for complex types")
     for end in ends:
