@@ -22,13 +22,14 @@ passed: set[str] = set()
 
 
 def pytest_addoption(parser):
-    """``--count``: how many examples each generator tries."""
+    """``--count``: how many examples each generator tries; ``--seed``: the first of their seeds."""
     parser.addoption("--count", type=int, default=0, help="how many examples generators try, drawn anew; else a few")
+    parser.addoption("--seed", type=int, default=0, help="the first seed of generators that count them")
 
 
 def pytest_configure(config):
     """Tell the generators, which are collected after this."""
-    counts.chosen = config.getoption("--count")
+    counts.chosen, counts.first = config.getoption("--count"), config.getoption("--seed")
 
 
 def pytest_runtest_logreport(report):

@@ -1,10 +1,18 @@
-"""How many examples generators try: a few, the same in every run, or with ``pytest --count 10000`` so many new ones."""
+"""How much generators try: a little, the same in every run; with ``pytest --count 10000 --seed 1`` so much that is new.
+
+Those that are programs of their own take the same options, and ``--seconds``.
+"""
 
 from __future__ import annotations
 
+import itertools
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
 chosen = 0  # what ``--count`` says, which conftest.py puts here before any test is collected
+first = 0  # what ``--seed`` says
 
 
 def count(few: int) -> int:
@@ -12,8 +20,31 @@ def count(few: int) -> int:
     return chosen or few
 
 
+def seeds(few: int) -> range:
+    """The seeds of so many examples."""
+    return range(first, first + count(few))
+
+
 def generated(few: int, **more: Any) -> Any:
     """Hypothesis' settings of a generator."""
     from hypothesis import settings
 
     return settings(max_examples=count(few), deadline=None, derandomize=not chosen, database=None, **more)
+
+
+def options(text: str | None, few: int) -> ArgumentParser:
+    """What a program asks for on its command line."""
+    parser = ArgumentParser(description=text)
+    parser.add_argument("--count", type=int, default=few, help="how many examples to try")
+    parser.add_argument("--seconds", type=float, help="how long to go on, instead")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    return parser
+
+
+def asked(said: Any) -> Iterator[int]:
+    """The seeds that the options of a program ask for."""
+    end = None if said.seconds is None else time.monotonic() + said.seconds
+    for number in itertools.count():
+        if number >= said.count if end is None else time.monotonic() > end:
+            return
+        yield said.seed + number

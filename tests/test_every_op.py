@@ -60,6 +60,8 @@ def test_every_row_is_documented_and_ruled():
     for row in TABLE.values():
         assert (row.kernel.__doc__ or "").strip(), f"{row.name} has no docstring"
         assert row.constant or row.rules, f"{row.name} has no rule and is not constant"
+        carrying = {name for names, *_ in row.rules for name in names}
+        assert not carrying & row.apart, f"{row.name} sets an input apart that has a gradient, whose dtype nobody fits"
 
 
 @pytest.mark.once
@@ -124,6 +126,14 @@ def test_value_is_torchs(sample, dtype):
         else:
             assert type(a).__name__ == type(b).__name__
             assert a == b
+    arguments_are_torchs(ours, theirs, dtype)
+
+
+def arguments_are_torchs(ours, theirs, dtype):
+    """What a call and its way back were given holds what it holds in torch afterwards: most often, what it held."""
+    for a, b in zip(*(flat([*call.args, *call.kwargs.values()]) for call in (ours, theirs)), strict=True):
+        if hasattr(b, "grad_fn"):
+            close(a, b, ours.sample, dtype, "argument")
 
 
 @each_case([case for case in CASES if case[0].reference])
@@ -143,9 +153,9 @@ def test_gradients_are_torchs(sample, dtype):
     """First- and second-order gradients equal torch's."""
     from tests.torch_reference import torch
 
-    found = []
+    found, calls = [], []
     for engine in (glassgrad, torch):
-        call = Call(sample, engine, dtype)
+        calls.append(call := Call(sample, engine, dtype))
         outputs = call.differentiable(call())
         if not outputs or not call.leaves:
             found.append(((), ()))
@@ -159,6 +169,7 @@ def test_gradients_are_torchs(sample, dtype):
             second = engine.autograd.grad(again, call.leaves, call.weights(again), allow_unused=True)
         found.append((first, second))
     (first, second), (their_first, their_second) = found
+    arguments_are_torchs(*calls, dtype)
     for a, b in zip(first, their_first, strict=True):
         assert (a is None) == (b is None)
         if a is not None:

@@ -4,7 +4,6 @@
 whole file nor with one sentence and exit code 1.
 """
 
-import argparse
 import contextlib
 import faulthandler
 import io
@@ -21,6 +20,7 @@ from pathlib import Path
 import glassgrad
 from glassgrad.cli import main as command
 from glassgrad.explore import observe, record, to_json
+from tests import counts
 from tests.explore import page_graphs
 
 FORMS = ("html", "svg", "dot", "json", "png", "tex", "mmd", "md")
@@ -153,14 +153,12 @@ def verdict(content, folder, form="html"):
 
 def main():
     """View changed graphs and name those that end as they should not; the exit code tells whether there are any."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = counts.options(__doc__, 1000)
     parser.add_argument("--keep", help="a folder for the texts that were viewed wrongly, and for the last one")
     options = parser.parse_args()
-    wrong, viewed, kinds = 0, 0, Counter()
+    number, wrong, viewed, kinds = 0, 0, 0, Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for number, content in zip(range(options.count), texts(options.seed), strict=False):
+        for _, (number, content) in zip(counts.asked(options), enumerate(texts(options.seed), 1), strict=False):
             if options.keep:
                 Path(options.keep, "last.json").write_bytes(content)
             form = FORMS[number % 5] if number % 25 == 4 or number % 5 != 4 else "html"  # pixels take their time
@@ -176,7 +174,7 @@ def main():
                     print(f"{options.seed}:{number} {form}: {problem}", flush=True)
                     if options.keep:
                         Path(options.keep, f"{options.seed}-{number}.json").write_bytes(content)
-    print(f"{options.count:,} graphs, {viewed:,} drawn, {wrong} wrong")
+    print(f"{number:,} graphs, {viewed:,} drawn, {wrong} wrong")
     return bool(wrong)
 
 

@@ -3,7 +3,6 @@
 ``python -m tests.func.test_compositions --count 10000`` tries more of them.
 """
 
-import argparse
 import random
 import warnings
 
@@ -11,11 +10,11 @@ import numpy as np
 import pytest
 
 import glassgrad
-from tests.counts import count
+from tests import counts
 from tests.laws import array
 
 pytestmark = pytest.mark.torch
-COUNT = count(60)
+SEEDS = counts.seeds(60)
 
 
 def steps(t):
@@ -180,7 +179,7 @@ def compared(seed):
         return array(function(x)), array(theirs)
 
 
-@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_composition(seed):
     """Equal to PyTorch's."""
     pair = compared(seed)
@@ -213,12 +212,9 @@ def test_second_derivatives_are_slopes(name):
 
 def main():
     """Try many."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=COUNT)
-    given = parser.parse_args()
-    wrong = refused = 0
-    for seed in range(given.first, given.first + given.count):
+    tried = wrong = refused = 0
+    for seed in counts.asked(counts.options(__doc__, 1000).parse_args()):
+        tried += 1
         try:
             pair = compared(seed)
         except Exception as error:
@@ -229,7 +225,7 @@ def main():
         if pair is not None and not np.allclose(*pair, rtol=1e-6, atol=1e-8, equal_nan=True):
             wrong += 1
             print(seed, *pair, flush=True)
-    print(f"{given.count} tried, {refused} refused by PyTorch, {wrong} differ")
+    print(f"{tried} tried, {refused} refused by PyTorch, {wrong} differ")
 
 
 if __name__ == "__main__":

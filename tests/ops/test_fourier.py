@@ -136,3 +136,18 @@ def test_windows(length, flag, dtype):
     same(lambda t, kind: t.signal.windows.general_cosine(length, a=[0.4, 0.3, 0.2, 0.1], sym=flag, dtype=kind))
     same(lambda t, kind: t.signal.windows.general_hamming(length, alpha=0.6, sym=flag, dtype=kind))
     same(lambda t, kind: t.kaiser_window(length, flag, 3.5, dtype=kind))
+
+
+@pytest.mark.parametrize("part", ["x[:, 3:]", "x[:, ::2]", "x[1:, 2:15]", "x.t().contiguous().t()", "x[0, 4:]"])
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_frames_of_a_signal_that_lies_within_another(part, is_leaf):
+    found = []
+    for engine in (torch, glassgrad):
+        x = engine.arange(40.0).view(2, 20).sin().requires_grad_(not is_leaf)
+        signal = eval(part, {"x": x})  # noqa: S307  the tests' own
+        leaf = signal.requires_grad_() if is_leaf else x
+        frames = engine.stft(signal, 4, 2, window=engine.hann_window(4), center=False, return_complex=True)
+        frames.abs().square().sum().backward()
+        found.append([frames.detach().resolve_conj().numpy(), leaf.grad.numpy()])
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)

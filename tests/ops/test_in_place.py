@@ -106,3 +106,38 @@ def test_everyday_writes_take_the_short_path(monkeypatch):
         weight -= 0.5
     with pytest.raises(AssertionError, match="careful"):
         x.double().add_(y)
+
+
+@pytest.mark.parametrize("call", ["masked_fill(x > 3, v)", "index_fill(0, torch.tensor([1, 1]), v)"])
+@pytest.mark.parametrize("kinds", [("float64", "float32"), ("float32", "float16")])
+def test_gradients_of_filling_values_have_their_dtype(call, kinds):
+    def program(torch, show):
+        x, v = torch.arange(6.0).view(2, 3), torch.tensor(0.5, dtype=getattr(torch, kinds[1]), requires_grad=True)
+        for name in (f"y.{call}", f"(y + 0).{call.replace('(', '_(', 1)}"):
+            y = x.to(getattr(torch, kinds[0])).requires_grad_()
+            eval(name, {"torch": torch, "x": x, "y": y, "v": v}).abs().sum().backward()
+            show(name, [y.grad, v.grad])
+
+    check(program)
+
+
+PARTS = ["y[0] += 1", "y[-2:] *= -1.5", "y[...] -= 2", "y[:, 1] /= 4", "y.t()[0] += 1", "y[y.detach() > 0] *= 3"]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "complex64"])
+@pytest.mark.parametrize("of", ["a leaf", "a result", "a part"])
+def test_parts_of_what_has_a_history_are_written_without_recording(of, kind):
+    def program(torch, show):
+        for line in PARTS[: -1 if kind == "complex64" else None]:
+            x = (torch.arange(9).view(3, 3) - 3).to(getattr(torch, kind)).requires_grad_()
+            y = {"a leaf": x, "a result": x * 2, "a part": (x * 2)[1:]}[of]
+
+            def act(line=line, y=y, x=x):
+                with torch.no_grad():
+                    exec(line, {"y": y, "torch": torch})
+                y.sum().abs().backward()
+                return x.grad, y.detach(), y._version
+
+            show.error(act, line)
+
+    check(program)

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import glassgrad
 from glassgrad.core.fit import fit, fit_dtype, fit_lifted
 from glassgrad.core.tensor import wrap
+from tests.counts import generated
 
 SHAPES = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=5, max_side=4, min_side=0)
 ONE_INTO_ANOTHER = hnp.mutually_broadcastable_shapes(num_shapes=1, max_dims=4, max_side=4, min_side=0)
-fitting = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+fitting = generated(150)
 
 
 def values(shape, seed):

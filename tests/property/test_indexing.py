@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import glassgrad
+from tests.counts import generated
 
 pytestmark = pytest.mark.torch
 
@@ -111,7 +112,7 @@ def name(tensor):
     return None if tensor.grad_fn is None else type(tensor.grad_fn).__name__
 
 
-ordinary = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ordinary = generated(200, suppress_health_check=[HealthCheck.too_slow])
 
 
 @ordinary

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import glassgrad
-from tests.counts import count
+from tests.counts import seeds
 from tests.property.test_layout_of_views import outcome, state
 from tests.torch_reference import torch
 
@@ -117,10 +117,7 @@ def compare(seed):
     return None
 
 
-COUNT = count(200)
-
-
 def test_tensors_lie_where_torch_has_them():
-    for seed in range(COUNT):
+    for seed in seeds(200):
         difference = compare(seed)
         assert difference is None, f"seed {seed}: {difference}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.counts import count
+from tests.counts import seeds
 from tests.property.random_programs import drawn, shortened
 
 pytestmark = [pytest.mark.torch, pytest.mark.once]
@@ -14,7 +14,7 @@ FREE = {"words", "type"}
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_same_as_torch(part):
-    for seed in range(part, count(600), PARTS):
+    for seed in seeds(600)[part::PARTS]:
         lines, found = drawn(seed)
         if found and found[0] not in FREE:
             lines, text = shortened(lines, found[0])

@@ -4,7 +4,6 @@
 names each that did not end as a file of a stranger must: with something that can be looked at, or the loader's error.
 """
 
-import argparse
 import faulthandler
 import io
 import itertools
@@ -22,6 +21,7 @@ from collections import Counter, OrderedDict
 import numpy as np
 
 import glassgrad
+from tests import counts
 
 OWN_ERRORS = (pickle.UnpicklingError, RuntimeError, EOFError)  # these classes, and none that inherit from them
 MEMORY = 256 << 20  # bytes that a load may ask for beyond what the process has
@@ -333,15 +333,13 @@ def limit_memory():
 
 def main():
     """Load mutations and name those that end as they should not; the exit code tells whether there are any."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = counts.options(__doc__, 2000)
     parser.add_argument("--keep", help="a folder for the files that were loaded wrongly, and for the last one")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     limit_memory()
-    wrong, kinds = 0, Counter()
-    for number, content in zip(range(options.count), cases(options.seed), strict=False):
+    number, wrong, kinds = 0, 0, Counter()
+    for _, (number, content) in zip(counts.asked(options), enumerate(cases(options.seed), 1), strict=False):
         if options.keep:
             with open(os.path.join(options.keep, "last.pt"), "wb") as file:
                 file.write(content)
@@ -356,7 +354,7 @@ def main():
                 if options.keep:
                     with open(os.path.join(options.keep, f"{options.seed}-{number}.pt"), "wb") as file:
                         file.write(content)
-    print(f"{options.count:,} files, {wrong} wrong", *(f"\n{n:6} {kind}" for kind, n in kinds.most_common()))
+    print(f"{number:,} files, {wrong} wrong", *(f"\n{n:6} {kind}" for kind, n in kinds.most_common()))
     return bool(wrong)
 
 

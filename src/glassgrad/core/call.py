@@ -141,9 +141,9 @@ def _is_everyday(plan: Plan, flat: Sequence[Any], cast: Any, rounded: Any) -> bo
 
 def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     """The arrays of any inputs, numbers among them, made to agree as the row's columns say."""
+    arrays = arrays_of(row, flat, written)
     if row.refuses is not None:
         row.refuses(*flat)
-    arrays = arrays_of(row, flat, written)
     cast = None if row.typed is None else common_dtype(row, flat)
     if not row.stores and any(array is not None and array.dtype in _FLOAT8 for array in arrays):
         raise refusals.eight_bits(row, arrays)
@@ -162,7 +162,7 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
 
 def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
     """The arrays of the inputs, numbers made arrays; TypeError, in PyTorch's words, for what is no tensor."""
-    if not any(isinstance(operand, Tensor) for operand in flat):
+    if not any(isinstance(operand, Tensor) for operand in flat) and (written or not row.numbers):
         raise refusals.wrong_type(row, flat, None, written)
     arrays: list[Any] = []
     takes_numbers = not row.listed and row.typed is not None and not row.strict

@@ -43,6 +43,7 @@ class Columns(TypedDict, total=False):
     # -- its inputs
     typed: Literal["promote", "float"] | None  #: made of one dtype; with "float" integers become the default dtype
     strict: bool  #: Python numbers are refused, though the inputs agree on a dtype
+    numbers: bool  #: it is computed of Python numbers alone too
     single: bool  #: beside half precision tensors, numbers and 0-d tensors count in float32; rounded once, at the end
     apart: tuple[str, ...]  #: inputs that keep their dtype and carry no gradient: indices, masks, targets
     precision: Literal["low", "single"] | None  #: of floating inputs in autocast: the block's dtype, or float32
@@ -168,6 +169,7 @@ class Row:
         self.defaults = {name: default_of[name] for name in self.settings if name in default_of}
         self.listed = self.inputs == ("tensors",)
         self.typed, self.strict = columns.get("typed"), columns.get("strict", False)
+        self.numbers = columns.get("numbers", False)
         if self.typed not in (None, "promote", "float"):
             raise ValueError(f"row {self.name}: unknown typing {self.typed!r}")
         self.single = columns.get("single", False)

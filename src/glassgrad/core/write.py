@@ -73,6 +73,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     try:
         result = call.compute(row, arrays, settings)
     except Exception as error:
+        refusals.check_failed(row, target, others, arrays, error)
         numbers = call.refusals.read_numbers(row, arrays, settings, error)
         if numbers is None:
             raise

@@ -59,6 +59,9 @@ overridden: Callable[..., Any] = NotImplemented
 NOT_TAKEN = object()
 #: ``with_numbers(function, args, kwargs, error)``: a call that failed, with numbers for 0-d tensors, or NOT_TAKEN.
 with_numbers: Callable[..., Any] = NotImplemented
+#: ``refuse_sooner(function, args, kwargs, error)``: raises PyTorch's error where it would have refused a call, which
+#: failed here, for another reason; from ops/arguments.py.
+refuse_sooner: Callable[..., None] = NotImplemented
 
 
 ask_first: Callable[..., None] = NotImplemented  # ``ask_first(args, kwargs)``: leaves a call that a type has a say in
@@ -107,6 +110,7 @@ def audible(function: Function) -> Function:
             if not is_answered(error, sys._getframe(), args, kwargs):
                 answer = with_numbers(function, args, kwargs, error)
                 if answer is NOT_TAKEN:
+                    refuse_sooner(call, args, kwargs, error)
                     raise
                 return answer
         return overridden(call, args, kwargs)

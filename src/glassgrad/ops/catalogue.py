@@ -168,6 +168,7 @@ for _holder, _door, _file in (
     *((listening, _name_there, "ops.torch_function") for _name_there in (
         "is_answered", "overridden", "ask_first", "with_numbers",
     )),
+    (listening, "refuse_sooner", "ops.arguments"),
 ):  # fmt: skip
     hand_in(_holder, _door, _file, _PACKAGE)
 call.refusals = File("tensor.refusals")

@@ -55,7 +55,8 @@ def is_functional(function: Any) -> bool:
     return name in _THERE_TOO or _of("", name) is not function
 
 
-def _is_in_python(function: Any) -> bool:
+def is_in_python(function: Any) -> bool:
+    """Whether PyTorch wrote a function in Python."""
     name = function.__name__
     if name in FUNCTIONAL or name in _OTHERS:
         return _of("", name) is function
@@ -68,7 +69,7 @@ def handed(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) 
     """Function and arguments of a call as PyTorch hands them on; as they are where they do not fit."""
     if vars(Tensor).get("__matmul__") is function:  # its other operators are rows, which are heard by their own names
         function = Tensor.matmul  # type: ignore[attr-defined]
-    if not _is_in_python(function):
+    if not is_in_python(function):
         return function, args, kwargs
     return by_name(function, args, kwargs or {})
 

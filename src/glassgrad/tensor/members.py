@@ -174,9 +174,6 @@ class Members:
             self.__dict__.update(state)
 
 
-_C_NAMES = {"Long": "long long", "Byte": "unsigned char", "Char": "signed char"}  # how C++ calls them in messages
-
-
 def check_grad(tensor: Tensor, value: Any) -> None:
     """Raise PyTorch's error unless ``value`` can be the gradient of ``tensor``."""
     if not isinstance(value, Tensor):
@@ -184,7 +181,7 @@ def check_grad(tensor: Tensor, value: Any) -> None:
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if value.dtype is not tensor.dtype:
-        got, wanted = _C_NAMES.get(value.dtype.scalar_name, value.dtype.scalar_name.lower()), tensor.dtype.scalar_name
+        got, wanted = dtypes.c_name(value.dtype), tensor.dtype.scalar_name
         raise RuntimeError(errors.GRAD_DTYPE.format(given=got, wanted=wanted))
     if value._array.shape != tensor._array.shape:
         raise RuntimeError(

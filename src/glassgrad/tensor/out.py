@@ -14,7 +14,6 @@ from ..core.tensor import Tensor, share
 from ..core.write import store
 from ..ground import dtypes, errors, modes
 from ..ground.runtime import warn
-from .refusals import is_elementwise
 from .writable import check_cast, check_fits, check_overlap, check_overlap_with
 
 #: What the name of a row that is not public has behind the name of the function that users call.
@@ -89,7 +88,8 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
             _check_out(row, target, source)
         _check_memory(row, flat, target)
         if not checks_kinds_first:
-            if isinstance(row, Row) and is_elementwise(row) and any(operand is target for operand in flat):
+            is_elementwise = isinstance(row, Row) and row.typed is not None and row.batched == "point"
+            if is_elementwise and any(operand is target for operand in flat):
                 check_fits(target, source._array.shape)
             _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
@@ -100,6 +100,13 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
         else:
             store(target, source._array)
     return out
+
+
+def check_apart(out: Any, *inputs: Tensor) -> None:
+    """Raise PyTorch's error where an input lies partly on ``out=``, which a copy of it could not tell."""
+    if isinstance(out, Tensor):
+        for tensor in inputs:
+            check_overlap_with(out, tensor)
 
 
 def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None:

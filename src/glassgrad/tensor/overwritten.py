@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,8 +45,8 @@ def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
     owner = ""
     if isinstance(edge, Record):
         producer, number = pair_of(edge)
-        name = type(producer).__name__
-        owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
+        name = re.sub(r"Backward(0|(\d*))$", r"\2", producer.name())
+        owner = f", which is output {number} of {name},"
     return errors.STALE.format(
         type=type_name(data),
         sizes=list(np.shape(data)),
@@ -58,10 +59,7 @@ def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
 
 def type_name(data: Any) -> str:
     """The legacy name of a tensor type, such as ``torch.FloatTensor``."""
-    name = dtypes.of(data.dtype).scalar_name
-    if name == "BFloat16" or name.startswith("Complex"):
-        return f"CPU{name}Type"
-    return f"torch.{name}Tensor"
+    return dtypes.type_name(dtypes.of(data.dtype))
 
 
 saved.stale = stale

@@ -15,7 +15,7 @@ from ..core.tensor import LEAF, Tensor, View, edge_of
 from ..ground import dtypes, errors, modes
 from ..ground.exposed import is_exposed
 from .node import node_of
-from .refusals import check_broadcast
+from .refusals import check_broadcast, is_elementwise
 
 ndarray = np.ndarray
 
@@ -45,6 +45,16 @@ def check_disjoint(row: Row, target: Tensor, others: Sequence[Any]) -> None:
     for name, other in zip(row.inputs[1:], others, strict=False):
         if name in row.disjoint and isinstance(other, Tensor):
             check_overlap_with(target, other, True)
+
+
+def check_failed(row: Row, target: Tensor, others: Sequence[Any], arrays: Sequence[Any], error: Exception) -> None:
+    """Raise what PyTorch tells of before what a kernel found: leaves, memory ahead of values of indices, sizes."""
+    if target.requires_grad and modes.grad_enabled():
+        check_writable(target, True)
+    if "out of bounds" in str(error):
+        check_disjoint(row, target, others)
+    if is_elementwise(row):
+        check_fits(target, check_broadcast(row, arrays))
 
 
 def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:

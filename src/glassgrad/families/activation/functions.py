@@ -76,6 +76,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 @audible
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The elements, negative ones times a small slope."""
+    if isinstance(negative_slope, complex):
+        dtypes.check_number(negative_slope, input._array.dtype)
     return (
         _written(rows.leaky_relu_written, input, negative_slope) if inplace else rows.leaky_relu(input, negative_slope)
     )
@@ -116,13 +118,15 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 @composite()
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements, those within ``lambd`` of zero replaced by zero."""
+    if isinstance(lambd, complex):
+        dtypes.check_number(lambd, input._array.dtype)
     return rows.hardshrink(input, lambd)
 
 
 @audible
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    if not lambd >= 0:
+    if not 0 <= lambd <= np.finfo("f4").max:
         raise RuntimeError(
             f"lambda must be in range [0, {np.finfo('f4').max:g}] for input dtype {input.dtype.scalar_name}, "
             f"but found {lambd:g}"
@@ -255,7 +259,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     need_tensor("prelu", "input", 1, input)
     need_tensor("prelu", "weight", 2, weight)
     if input._array.dtype != weight._array.dtype:
-        own, given = dtypes.c_name(input.dtype), dtypes.c_name(weight.dtype)
+        own, given = input.dtype.scalar_name, weight.dtype.scalar_name
         raise RuntimeError(f"prelu: Type promoting not supported. Got {own} and {given}")
     shape = input._array.shape
     if weight._array.size != 1:

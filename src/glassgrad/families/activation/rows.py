@@ -222,7 +222,8 @@ def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) ->
     if alpha * scale != 1:
         down = down * (alpha * scale)
     up = np.maximum(self, zero)
-    return (up if scale == 1 else up * scale) + down  # one of them is zero
+    up = up if scale == 1 else up * scale
+    return up + down if math.isfinite(alpha * scale) else np.where(self > 0, up, down)  # one of them is zero
 
 
 elu.derivative(

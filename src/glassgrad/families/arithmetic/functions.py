@@ -81,10 +81,14 @@ def recorded_with(tensor: Tensor, number: Any) -> bool:
     return tensor._edge is not None and tensor._array.dtype.kind not in "biu" and holds(tensor, number)
 
 
-def raised(tensor: Tensor, number: Any) -> Tensor:
-    """The tensor in the dtype that it and a number agree on."""
+def raised(tensor: Tensor, number: Any, out: Any = None) -> Tensor:
+    """The tensor in the dtype that it and a number agree on; it may not lie partly on ``out``."""
     if holds(tensor, number):
         return tensor
+    if out is not None:
+        from ...tensor.out import check_apart  # which comes with the first ``out=``
+
+        check_apart(out, tensor)
     own = dtypes.of(tensor._array.dtype)
     kind = (
         dtypes.result_dtype((own,), (), (type(number),))
@@ -102,9 +106,9 @@ def in_float(number: Any) -> Any:
 def of_two(function: str, both: Any, with_number: Any, of_number: Any, input: Any, other: Any, out: Any) -> Tensor:
     """A function of two tensors, or of a tensor and a number on either side: a row for each of the three."""
     if isinstance(input, Tensor) and is_number(other):
-        return with_number(raised(input, in_float(other)), plain(other), out=out)  # type: ignore[no-any-return]
+        return with_number(raised(input, in_float(other), out), plain(other), out=out)  # type: ignore[no-any-return]
     if is_number(input) and isinstance(other, Tensor):
-        return of_number(raised(other, in_float(input)), plain(input), out=out)  # type: ignore[no-any-return]
+        return of_number(raised(other, in_float(input), out), plain(input), out=out)  # type: ignore[no-any-return]
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match(function, (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
     return both(input, other, out=out)  # type: ignore[no-any-return]
@@ -145,7 +149,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         return arithmetic.rsub(input, other, alpha, out=out)
     arithmetic.no_single_bool(input, other)
     other = plain(other)
-    return arithmetic.rsub_number(raised(input, other), other, alpha, out=out)
+    return arithmetic.rsub_number(raised(input, other, out), other, alpha, out=out)
 
 
 @composite(function=False, name="__rsub__")
@@ -328,6 +332,11 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
         for x in (input, exponent)
     )
     kind = dtypes.complex128 if kinds else dtypes.float64
+    if isinstance(out, Tensor) and out.dtype is not kind:
+        raise RuntimeError(
+            f"the output given to float_power has dtype {out.dtype.scalar_name} but the operation's result requires "
+            f"dtype {kind.scalar_name}"
+        )
     number = complex if kinds else float
     sides = [x.to(kind) if isinstance(x, Tensor) else number(x) for x in (input, exponent)]  # type: ignore[attr-defined]
     return pow(*sides, out=out)

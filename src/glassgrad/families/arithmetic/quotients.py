@@ -44,7 +44,7 @@ def _truncated(self: Any, other: Any) -> Any:
     return np.trunc(self / other)
 
 
-@op(node="DivBackward2", inplace=True, typed="promote", single=True, public=False, batched="point")
+@op(node="DivBackward2", inplace=True, numbers=True, typed="promote", single=True, public=False, batched="point")
 def div_rounded(self: Any, other: Any, /, rounding_mode: Any) -> Any:
     """The elementwise quotient, rounded down ("floor") or towards zero ("trunc")."""
     return _floored(self, other) if rounding_mode == "floor" else _truncated(self, other)
@@ -73,7 +73,7 @@ def refuse_remainder(grad: Any) -> Any:
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"
 
 
-@op(node=NOT_IMPLEMENTED, inplace=True, typed="promote", single=True, batched="point")
+@op(node=NOT_IMPLEMENTED, inplace=True, numbers=True, typed="promote", single=True, batched="point")
 def floor_divide(self: Any, other: Any, /) -> Any:
     """The elementwise quotient rounded down; not differentiable."""
     return _floored(self, other)

@@ -72,7 +72,7 @@ def _rounded(self: Any, alpha: Any) -> Any:
 
 
 @op(
-    operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1", formerly=("alpha",),
+    operator="add", inplace=True, numbers=True, typed="promote", ufunc=np.add, form="a0 + a1", formerly=("alpha",),
     forward="linear", batched="point",
 )  # fmt: skip
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
@@ -95,7 +95,7 @@ def no_single_bool(a: Any, b: Any) -> None:
 
 
 @op(
-    "subtract", operator="sub", inplace=True, typed="promote", ufunc=np.subtract, refuses=no_single_bool,
+    "subtract", operator="sub", inplace=True, numbers=True, typed="promote", ufunc=np.subtract, refuses=no_single_bool,
     formerly=("alpha",), forward="linear", batched="point",
 )  # fmt: skip
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
@@ -139,7 +139,8 @@ rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * 
 
 
 @op(
-    "multiply", operator="mul", inplace=True, typed="promote", single=True, ufunc=np.multiply, form="a0 * a1",
+    "multiply", operator="mul", inplace=True, numbers=True, typed="promote", single=True, ufunc=np.multiply,
+    form="a0 * a1",
     forward="each", batched="point",
 )  # fmt: skip
 def mul(self: Any, other: Any, /) -> Any:
@@ -151,7 +152,8 @@ mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: g
 
 
 @op(
-    "true_divide", operator="truediv", inplace=True, typed="float", single=True, ufunc=np.divide, form="a0 / a1",
+    "true_divide", operator="truediv", inplace=True, numbers=True, typed="float", single=True, ufunc=np.divide,
+    form="a0 / a1",
     batched="point",
 )  # fmt: skip
 def div(self: Any, other: Any, /) -> Any:

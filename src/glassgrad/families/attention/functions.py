@@ -117,7 +117,7 @@ def _refuse_types(arguments: tuple[Any, ...]) -> None:
 
 
 def _check_number(name: str, argument: Any) -> None:
-    if isinstance(argument, (bool, str)) or not hasattr(argument, "__float__"):
+    if isinstance(argument, str) or not hasattr(argument, "__float__"):
         raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(argument)}")
 
 

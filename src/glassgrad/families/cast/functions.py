@@ -247,9 +247,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         warn_once(DISCARDED)
     if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
         src = detach(src)
-    if writable.is_same_memory(self._array, src._array) and edge_of(self) is None is edge_of(src):
-        share(self).version += 1
-        return self  # though elements share their place
+    if writable.is_same_memory(self._array, src._array):
+        if not modes.grad_enabled() or edge_of(self) is None is edge_of(src):
+            share(self).version += 1
+            return self  # though elements share their place
     return write.in_place(cast.copy.row, self, (src,), ())
 
 
@@ -383,6 +384,8 @@ def view_as_complex(input: Tensor) -> Tensor:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(step % 2 for step in steps):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if input.storage_offset() % 2:  # type: ignore[attr-defined]
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return cast.view_as_complex(input)
 
 

@@ -75,6 +75,8 @@ def _writes(name: str, *aliases: str) -> None:
     def in_place(self: Tensor, other: Any) -> Tensor:
         if is_number(other):
             other = plain(other)
+            if isinstance(other, complex):
+                getattr(compare, name)(self.detach(), other)  # type: ignore[attr-defined]  # most refuse
             return written(with_number, self, settings=(np.asarray(other),))
         return written(with_tensor, self, other)
 

@@ -384,10 +384,9 @@ def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
         need_tensor(name, "input", 1, input)
         viewed = view(input, *args, **kwargs)
         if isinstance(viewed, tuple):
-            copies = tuple(compact(part) for part in viewed)
             if out is None:
-                return copies
-            for target, part in zip(out, copies, strict=True):
+                return tuple(compact(part) for part in viewed)
+            for target, part in zip(out, viewed, strict=True):
                 target.resize_(part._array.shape).copy_(part)
             return None
         copy = compact(viewed)

@@ -130,7 +130,7 @@ def across(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple([i for i in range(ndim) if i != dim % ndim])
 
 
-@op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain")
+@op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True)
 def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     if not p > 0:
@@ -188,6 +188,8 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 )
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
+    if isinstance(p, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     return norm_of(self - other, p, None, False)
 
 

@@ -47,6 +47,8 @@ def functional_embedding(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
     """
+    if not weight.dim() and weight.requires_grad and modes.grad_enabled():  # whose size PyTorch notes first
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if padding_idx is None:
         padding_idx = -1
     else:
@@ -128,6 +130,9 @@ def embedding_bag(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
     """
     check_tensor(weight, "embedding_bag")
+    if indices.dtype is not offsets.dtype:
+        kind = dtypes.promote_types(indices.dtype, offsets.dtype)
+        indices, offsets = indices.to(kind), offsets.to(kind)
     for tensor in (indices, offsets):
         _need_indices(tensor, "embedding_bag")
     if not weight.dtype.is_floating_point:

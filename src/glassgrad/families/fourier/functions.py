@@ -14,7 +14,7 @@ from ..join.rows import roll
 from ..matrix.functions import demand, into
 from ..pad.rows import constant_pad_nd
 from ..pointwise.limit import conj
-from ..shape.rows import axes_of, axis_of
+from ..shape.rows import axis_of
 from .rows import fft_c2c, fft_c2r, fft_r2c
 
 _SCALES = {None: (0, 2), "backward": (0, 2), "ortho": (1, 1), "forward": (2, 0)}
@@ -74,7 +74,7 @@ def _plan(input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, 
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     sizes = None if s is None else (s,) if isinstance(s, int) else tuple(s)
     if dims is not None:
-        axes = tuple(axis_of(d, len(had)) for d in dims)
+        axes = tuple(_axis(input, d) for d in dims)
         if len(set(axes)) < len(axes):
             raise RuntimeError("FFT dims must be unique")
     if sizes is not None:
@@ -100,7 +100,10 @@ def _into_out(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
         return result
     kind = "complex" if result.dtype.is_complex else "floating point"
     refusal = f"{function} expects a {kind} output tensor, but got {{Found}}"
-    return into(f"fft_{function}", (input,), out, result, refusal, True)  # type: ignore[no-any-return]
+    if isinstance(out, Tensor) and not (out.dtype.is_complex if kind == "complex" else out.dtype.is_floating_point):
+        raise RuntimeError(refusal.format(Found=out.dtype.scalar_name))
+    made = "c2r" if kind != "complex" else "c2c" if input.dtype.is_complex or function in ("fftn", "ifftn") else "r2c"
+    return into(f"_fft_{made}", (input,), out, result, refusal, True)  # type: ignore[no-any-return]
 
 
 # -- one dimension ----------------------------------------------------------------------------------------------------
@@ -406,7 +409,8 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tens
 def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
     demand(function, input=input)
     sizes = input._array.shape
-    dims = tuple(range(len(sizes))) if dim is None else axes_of((dim,) if isinstance(dim, int) else dim, len(sizes))
+    dims = range(len(sizes)) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = tuple(axis_of(d, len(sizes)) for d in dims)
     return roll(input, tuple((sizes[d] + extra) // 2 for d in dims), dims)  # type: ignore[no-any-return]
 
 

@@ -17,7 +17,6 @@ from ..index.rows import unfold_backward
 from ..matrix.functions import demand
 from ..pad.functions import pad
 from ..shape.rows import squeeze_dim, transpose, unsqueeze
-from ..shape.window import as_strided
 from .rows import fft_c2c, fft_c2r, fft_r2c
 
 
@@ -28,7 +27,7 @@ def _flag(value: Any) -> str:
 def _shown(window: Any) -> str:
     if window is None:
         return "None"
-    return f"torch.{window.dtype.scalar_name}Tensor{{{list(window._array.shape)}}}"
+    return f"{dtypes.type_name(window.dtype)}{{{list(window._array.shape)}}}"
 
 
 def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
@@ -116,7 +115,7 @@ def _frames(input: Any, n_fft: int, hop: int, length: int, window: Any, align: A
         batched = pad(batched, (before, n_fft))
     array = batched._array
     first, step = (stride // array.itemsize for stride in array.strides)
-    frames = as_strided(batched, (batch, count, n_fft), (first, hop * step, step), 0)
+    frames = batched.as_strided((batch, count, n_fft), (first, hop * step, step))
     window = _complete(window, n_fft, length, input.dtype)
     return frames if window is None else frames * window
 
@@ -130,7 +129,7 @@ def _check_stft(
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
-            f"stft(torch.{input.dtype.scalar_name}Tensor{list(sizes)}, n_fft={n_fft}, hop_length={hop}, "
+            f"stft({dtypes.type_name(input.dtype)}{list(sizes)}, n_fft={n_fft}, hop_length={hop}, "
             f"win_length={length}, window={_shown(window)}, normalized={_flag(normalized)}, "
             f"onesided={_flag(onesided)}, return_complex={_flag(return_complex)}, align_to_window={_flag(align)}) "
             f": expected {what}"
@@ -178,7 +177,7 @@ def istft(
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
-            f"istft(CPU{input.dtype.scalar_name}Type{list(sizes)}, n_fft={n_fft}, hop_length={hop}, "
+            f"istft({dtypes.type_name(input.dtype)}{list(sizes)}, n_fft={n_fft}, hop_length={hop}, "
             f"win_length={width}, window={_shown(window)}, center={_flag(center)}, normalized={_flag(normalized)}, "
             f"onesided={_flag(onesided)}, length={'None' if length is None else length}, "
             f"return_complex={_flag(return_complex)}) {what}"

@@ -470,7 +470,8 @@ def _check_number(self: Tensor, value: Any) -> None:
             raise ValueError("Overflow when unpacking long long")
         dtypes.check_number(value, self._array.dtype)
     elif kind is complex:
-        dtypes.check_number(value, self._array.dtype)
+        is_short = self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV"
+        dtypes.check_number(value, np.dtype("f8") if is_short else self._array.dtype)
     elif isinstance(value, (float, int, complex)):  # of a class of its own, as NumPy's float64
         _check_number(self, next(plain for plain in (float, int, complex) if isinstance(value, plain))(value))
     else:

@@ -509,7 +509,7 @@ masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(gr
 @op(
     node="MaskedFillBackward1",
     inplace=True,
-    apart=("mask", "value"),
+    apart=("mask",),
     public=False,
     one_value=True,
     hidden=("self_sizes",),
@@ -552,17 +552,18 @@ masked_select.derivative(
 )
 
 
-@op(inplace=True, apart=("mask",), public=False, hidden=("self_sizes",), forward="linear")
+#: It has no ``out=``; the column says that what is read may lie on what is written.
+@op(inplace=True, apart=("mask",), public=False, hidden=("self_sizes",), forward="linear", out=errors.OUT_DTYPE)
 def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
     """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
+    if self.shape != mask.shape:
+        sizes = together(mask.shape, self.shape)
+        self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
     if source.dtype != self.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{dtypes.of(self.dtype).scalar_name} "
             f"and {dtypes.of(source.dtype).scalar_name}"
         )
-    if self.shape != mask.shape:
-        sizes = together(mask.shape, self.shape)
-        self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")

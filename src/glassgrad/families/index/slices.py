@@ -90,7 +90,11 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
         )
     if not source.ndim and index.size != 1:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    count = source.shape[axis] if source.ndim > axis else 1
+    if axis and axis >= source.ndim:
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
+        )
+    count = source.shape[axis] if source.ndim else 1
     if index.size != count:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
@@ -103,7 +107,12 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
         )
-    check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
+    try:
+        check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
+    except RuntimeError:
+        if self.ndim > 1:
+            raise
+        raise IndexError("index out of range in self") from None
     return axis
 
 
@@ -168,8 +177,7 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
         shown, theirs = " ".join(map(str, rest)), " ".join(map(str, others))
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension "
-            f"{0 if not source.ndim else axis}."
+            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension 0."
         )
     count = source.shape[axis] if source.ndim else 1
     if index.size != count:
@@ -182,7 +190,7 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
         raise IndexError(str(error)) from None
     out = np.array(self, order="C")
     if not self.ndim:
-        out[...] = source.reshape(())
+        out[...] = source.reshape(-1)[-1] if index.size else out
     elif index.size:
         out[_along(axis, index)] = source.reshape((*rest[:axis], count, *rest[axis:]))
     return out
@@ -196,10 +204,10 @@ index_copy.derivative(
 
 def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     axis = axis_of(dim, self.ndim)
-    if index.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
     size = self.shape[axis] if self.ndim else 1
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)]
@@ -224,7 +232,7 @@ index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim,
 @op(
     node="IndexFillBackward1",
     inplace=True,
-    apart=("index", "value"),
+    apart=("index",),
     public=False,
     shows={"dim": ("dim", unsigned)},
     disjoint=("index",),

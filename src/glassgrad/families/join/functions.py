@@ -158,6 +158,14 @@ def tensor_split(
     splits = next(value for value in (indices_or_sections, indices, sections) if value is not None)
     size = input._array.shape[axis_of(dim, ndim)]
     if isinstance(splits, Tensor):
+        expected = "tensor_split expected tensor_indices_or_sections to"
+        if splits._array.dtype != np.int64:
+            raise RuntimeError(f"{expected} have dtype of long, but got {splits.dtype.scalar_name}")
+        if splits._array.ndim > 1:
+            raise RuntimeError(
+                f"{expected} be a zero-dimensional or one-dimensional tensor, but got a tensor with "
+                f"{splits._array.ndim} dims"
+            )
         splits = splits._array.tolist()
     if isinstance(splits, (tuple, list)):
         cuts = [0, *splits]
@@ -326,7 +334,9 @@ def repeat_interleave(
         input, dim = reshape(input, (-1,)), 0
     axis = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        if isinstance(repeats, Tensor):
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     sizes = input._array.shape
     if not isinstance(repeats, Tensor):
         count = repeats.__index__()
@@ -390,7 +400,7 @@ def _several(value: Any) -> tuple[int, ...]:
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
     shifts, dims = _several(shifts), _several(dims)
-    if len(dims) == 1 and not input._array.ndim:
+    if len(dims) == len(shifts) > 0 and not input._array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return rows.roll(input, shifts, dims)
 

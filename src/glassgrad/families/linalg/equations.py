@@ -14,12 +14,13 @@ from ...ground import dtypes, errors
 from ...ground.listening import asking, audible
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
+from ...tensor.out import check_apart
 from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
 from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
-from .rows import check_info, inverse_of, is_vector, linalg_matrix_exp, linalg_slogdet, solution
+from .rows import check_info, inverse_of, is_vector, linalg_matrix_exp, linalg_slogdet, same_kind, solution
 from .singular import linalg_lstsq, linalg_pinv
 from .triangular import LAPACK, linalg_lu_solve, substitute
 
@@ -103,6 +104,9 @@ def solve_triangular(
     demand("linalg_solve_triangular", input=input, B=B)
     square("linalg.solve_triangular", input)
     fits("linalg.solve_triangular", input, B, left)
+    check_apart(out, B)
+    if B.dtype is not input.dtype:
+        B = B.to(input.dtype)  # type: ignore[attr-defined]  # noqa: N806
     solved = substitute(input, B, upper, left, unitriangular)
     return (
         solved
@@ -130,6 +134,7 @@ def lu_solve(
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     fits("linalg.lu_solve", LU, B, left)
+    same_kind("linalg.lu_solve", LU=LU, B=B)
     if pivots._array.shape[-1:] != LU._array.shape[-1:]:
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
     if pivots._array.shape[:-1] != LU._array.shape[:-2]:
@@ -138,6 +143,8 @@ def lu_solve(
             f"{list(pivots._array.shape)} instead"
         )
     solved = linalg_lu_solve(LU, pivots, B, left, adjoint)
+    if not left:
+        check_apart(out, B)
     return solved if out is None else into("linalg_lu_solve", (LU, pivots, B), out, solved)
 
 

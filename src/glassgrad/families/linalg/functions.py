@@ -13,12 +13,13 @@ from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...tensor.lifted import all_values, derives
+from ...tensor.out import check_apart
 from ..matrix.functions import demand, into, matmul
 from ..shape.rows import expand
 from . import kernels as triangle
 from .eigen import linalg_eig, linalg_eigh
 from .orthogonal import linalg_householder_product, linalg_qr
-from .rows import LinAlgError, is_vector, solution, which
+from .rows import LinAlgError, is_vector, same_kind, solution, which
 from .singular import linalg_svd
 from .triangular import LAPACK, check_definite, linalg_cholesky_ex, linalg_lu, linalg_lu_factor_ex
 
@@ -61,11 +62,7 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     """Raise PyTorch's error unless the two sides of an equation fit."""
     demand("linalg_solve", A=A, B=B)
     fractional("linalg.solve", A)
-    if A._array.dtype != B._array.dtype:
-        raise RuntimeError(
-            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
-            f"{A.dtype.scalar_name} and B of type {B.dtype.scalar_name} instead"
-        )
+    same_kind("linalg.solve", A=A, B=B)
     n, m = A._array.shape, B._array.shape
     if len(n) > 1 and n[-1] == n[-2] and not is_vector(n, m) and len(m) < 2:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
@@ -87,6 +84,8 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) ->
     """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
     check_equation(A, B, left)
     solved = solution(A, B, left)
+    if not left or (B._array.ndim > 1 and is_vector(A._array.shape, B._array.shape)):
+        check_apart(out, B)
     return solved if out is None else into("linalg_solve", (A, B), out, solved)
 
 
@@ -252,6 +251,11 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
     """
     square("torch.linalg.ldl_solve", LD)
+    if B.dtype is not LD.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {B.dtype.scalar_name} and A of type "
+            f"{LD.dtype.scalar_name} instead."
+        )
     factors, swaps, right = LD._array, pivots._array, B._array
     if right.ndim < 2:
         raise RuntimeError(
@@ -293,6 +297,10 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
         raise RuntimeError(
             f"{function}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
             f"{tau._array.ndim} and input.ndim is equal to {len(sizes)}"
+        )
+    if tau.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{function}: tau dtype {tau.dtype.scalar_name} does not match input dtype {input.dtype.scalar_name}"
         )
     product = linalg_householder_product(input, tau)
     return (

@@ -95,6 +95,27 @@ def ormqr(
     for name, tensor in (("input", input), ("other", input3)):
         if tensor._array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+    for name, tensor in (("tau", input2), ("other", input3)):
+        if tensor.dtype is not input.dtype:
+            raise RuntimeError(
+                f"torch.ormqr: Expected input and {name} to have the same dtype, but input has "
+                f"dtype{input.dtype.scalar_name} and {name} has dtype {tensor.dtype.scalar_name}"
+            )
+    ndim, batch = input._array.ndim, input._array.shape[:-2]
+    if input2._array.ndim != ndim - 1:
+        raise RuntimeError(
+            "torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to "
+            f"{input2._array.ndim} and input.ndim is equal to {ndim}"
+        )
+    if input3._array.ndim != ndim:
+        raise RuntimeError(
+            "torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
+            f"{input3._array.ndim} and input.ndim is equal to {ndim}"
+        )
+    for name, found in (("tau", input2._array.shape[:-1]), ("other", input3._array.shape[:-2])):
+        if found != batch:
+            expected = f"Expected batch dimensions of {name} to be equal to input.shape[:-2]"
+            raise RuntimeError(f"torch.ormqr: {expected}, but got {list(found)}")
     side = -2 if left else -1
     other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
     if other[side] < tau[-1]:

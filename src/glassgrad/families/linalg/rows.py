@@ -201,11 +201,22 @@ def linalg_slogdet(A: Any, /) -> Any:  # noqa: N803
 def _slope_of_slogdet(grads: Any, A: Any, sign: Any) -> Any:  # noqa: N803
     """The logarithm of the determinant moves by the trace of the inverse times the step."""
     turn, grow = grads
-    if turn is not None:
-        across = conjugated(sign) * turn
-        across = across - real_part(across)  # zero for real matrices; the direction moves only across itself
+    back = conjugated(sign)
+    if turn is not None and back is not sign:  # signs of real matrices do not move
+        across = back * turn
+        across = across - real_part(across)  # the direction moves only across itself
         grow = across if grow is None else across + grow
-    return each(grow) * adjoint(inverse_of(A))
+    return None if grow is None else each(grow) * adjoint(inverse_of(A, True))
+
+
+def same_kind(function: str, **pair: Any) -> None:
+    """Raise PyTorch's error unless two tensors are of one dtype."""
+    (a, first), (b, second) = pair.items()
+    if first.dtype is not second.dtype:
+        raise RuntimeError(
+            f"{function}: Expected {a} and {b} to have the same dtype, but found {a} of type "
+            f"{first.dtype.scalar_name} and {b} of type {second.dtype.scalar_name} instead"
+        )
 
 
 def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

@@ -26,7 +26,7 @@ from ..pointwise.limit import abs, xlogy
 from ..pointwise.rows import exp
 from ..reduce.functions import check_tensor
 from ..reduce.rows import mean, sum, sum_dim
-from ..shape.rows import squeeze_dim, unsqueeze, view
+from ..shape.rows import axis_of, squeeze_dim, unsqueeze, view
 from ..softmax.rows import log_softmax
 from . import rows
 from .ctc import ctc_loss_forward
@@ -151,11 +151,22 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return rows.huber_loss(input, target, number(reduction), delta)
 
 
+def _no_slope(function: str, **tensors: Any) -> None:
+    """Raise PyTorch's error where a gradient is wanted of what it gives none for."""
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.requires_grad and modes.grad_enabled():
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+                "have requires_grad True."
+            )
+
+
 @audible
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    _no_slope("soft_margin_loss", target=target)
     return rows.soft_margin_loss(*together(input, target), number(reduction, size_average, reduce))
 
 
@@ -172,11 +183,7 @@ def _check_weight(input: Any, weight: Any, classes: int) -> None:
         )
     if weight._array.dtype != input._array.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
-    if weight.requires_grad:
-        raise RuntimeError(
-            "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input "
-            "cannot have requires_grad True."
-        )
+    _no_slope("nll_loss_forward", weight=weight)
 
 
 def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
@@ -225,9 +232,10 @@ def cross_entropy_loss(
 ) -> Any:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     check_tensor(input, "cross_entropy_loss")
-    if not 0.0 <= label_smoothing <= 1.0:
+    label_smoothing = max(label_smoothing, 0.0)
+    if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    dim = 0 if input._array.ndim <= 1 else 1
+    dim = 0 if input._array.ndim == 1 else 1
     if input._array.shape == target._array.shape:
         if target._array.dtype.kind in _KINDS:
             raise RuntimeError(
@@ -236,7 +244,7 @@ def cross_entropy_loss(
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, weight, reduction, label_smoothing, dim)
-    scores = log_softmax(input, dim)
+    scores = log_softmax(input, axis_of(dim, input._array.ndim))
     if label_smoothing == 0.0:
         return nll_loss_nd(scores, target, weight, reduction, ignore_index)
     return _smoothed(scores, target, weight, reduction, ignore_index, label_smoothing, dim)
@@ -405,12 +413,7 @@ def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 1
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
-    for name, tensor in (("weight", weight), ("pos_weight", pos_weight)):
-        if tensor is not None and tensor.requires_grad:
-            raise RuntimeError(
-                f"The function 'binary_cross_entropy_with_logits' is not differentiable with respect to argument "
-                f"'{name}'. This input cannot have requires_grad True."
-            )
+    _no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)

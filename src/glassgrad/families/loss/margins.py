@@ -235,7 +235,7 @@ def gaussian_nll_loss(
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)
-        elif not (input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1) and not _broadcasts(input, var):
+        elif not _broadcasts(input, var):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
@@ -247,9 +247,10 @@ def gaussian_nll_loss(
 
 
 def _broadcasts(input: Any, var: Any) -> bool:
-    """Whether ``var`` has one size-1 dimension more than it needs."""
-    pairs = list(zip(reversed(input.size()), reversed(var.size()), strict=False))
-    return all(n in (1, m) or m == 1 for m, n in pairs)
+    """Whether ``var`` is like ``input`` but for one dimension, in which it has size 1."""
+    if len(input.size()) != len(var.size()):
+        return False
+    return [n for m, n in zip(input.size(), var.size(), strict=True) if m != n] == [1]
 
 
 def _at_least(var: Any, eps: float) -> Tensor:

@@ -490,6 +490,11 @@ def multi_margin_loss(
 ) -> Any:
     """The mean of ``max(0, margin - self[target] + self[i]) ** p`` over the other classes; reduced."""
     a = self.reshape(as_rows(self.shape))
+    if target.shape != a.shape[:1] and (self.ndim == 2 or target.shape):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{len(a)}], but got {list(target.shape)}. Input has shape {list(self.shape)}."
+        )
     labels = classes(target).reshape(-1)
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")

@@ -17,7 +17,8 @@ from ...ops.declare import COMPOSITES, composite
 from ...tensor import out as outs
 from ...tensor import writable
 from ...tensor.refusals import former
-from ..linalg.rows import determinant, inverse_of
+from ..arithmetic.rows import mul
+from ..linalg.rows import determinant, inverse_of, same_kind
 from ..shape.rows import (
     axes_of,
     axis_of,
@@ -226,7 +227,9 @@ def _in_place(row: Any, sizes_of: Any) -> None:
             (_, first, second), (beta, alpha) = former(row, (self, first, second, *more))
         writable.check_writable(self, False)
         wanted = sizes_of(first._array.shape, second._array.shape)
-        if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
+        fits = first._array.shape[-1:] == second._array.shape[-2:-1]  # else that is told first, or the dtypes
+        fits = fits and self._array.dtype == first._array.dtype == second._array.dtype
+        if fits and wanted not in (None, self._array.shape):
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(wanted)} "
                 "should match"
@@ -249,6 +252,10 @@ _in_place(baddbmm.row, lambda a, b: (*a[:2], b[2]) if len(a) == len(b) == 3 else
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each k, over the last dimensions of the inputs."""
     demand("bilinear", input1=input1, input2=input2, weight=weight)
+    tensors = {"input1": input1, "input2": input2, "weight": weight, **({} if bias is None else {"bias": bias})}
+    if len({tensor.dtype for tensor in tensors.values()}) > 1:
+        names = ", ".join(f"{name}: {dtypes.c_name(tensor.dtype)}" for name, tensor in tensors.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {names}")
     a, b, w = input1._array.shape, input2._array.shape, weight._array.shape
     if len(a) != len(b):
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(a)} and {len(b)}")
@@ -289,14 +296,13 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     demand("inner", input=input, other=other)
     a, b = input._array, other._array
     if not a.ndim or not b.ndim:
-        product = input * other  # type: ignore[operator]
-    elif a.shape[-1] != b.shape[-1]:
+        return mul(input, other, out=out)  # type: ignore[no-any-return]
+    if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(a.shape)} and {list(b.shape)}"
         )
-    else:
-        product = tensordot(input, other, [[-1], [-1]])
+    product = tensordot(input, other, [[-1], [-1]])
     return product if out is None else into("inner", (input, other), out, product, errors.OUT_TENSORDOT, False, True)
 
 
@@ -314,6 +320,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         if dims > min(a._array.ndim, b._array.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         first, second = list(range(-dims, 0)), list(range(dims))
+    elif not isinstance(dims, (list, tuple)):
+        kinds = "int or tuple[list[int], list[int]] or list[list[int]] containing two lists"
+        raise RuntimeError(f"tensordot expects dims to be {kinds}, but got dims={dims}")
     else:
         first, second = ([dim] if isinstance(dim, int) else list(dim) for dim in dims)
     if len(first) != len(second):
@@ -557,6 +566,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     demand("linalg_vecdot", x=x, y=y)
     _fractional("linalg.vecdot", x.dtype)
     x, y = low(x, y)
+    same_kind("linalg.vecdot", x=x, y=y)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]
     return sums if out is None else into("linalg_vecdot", (x, y), out, sums, _VECDOT_OUT)
@@ -566,6 +576,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
     _matrices("linalg.matrix_power", input)
+    if n == 1:
+        outs.check_apart(out, input)
     power = _power(input, n)
     return power if out is None else into("matrix_power", (input,), out, power, errors.OUT_SAFELY, True)
 

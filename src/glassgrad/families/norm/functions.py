@@ -58,8 +58,9 @@ def vector_norm(
                 "have an identity"
             )
         if any_empty(input, axes):
+            first = dim if isinstance(dim, int) else dim[0]
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {name} norm on the dimension {axes[0]} because this dimension "
+                f"linalg.vector_norm cannot compute the {name} norm on the dimension {first}because this dimension "
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
@@ -97,6 +98,12 @@ def matrix_norm(
     rows, columns = (one_dim(d, input._array.ndim) for d in dims)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
+    kind = (dtype or input.dtype).to_real()
+    if isinstance(out, Tensor) and out.dtype is not kind:
+        names = kind.scalar_name, out.dtype.scalar_name
+        raise RuntimeError("linalg.matrix_norm expected out tensor dtype {} but got: {}".format(*names))
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
     if ord == "fro":
         return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype, out=out)
     if dtype is not None:
@@ -405,5 +412,7 @@ def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
     """
     if dim == 0 or dim == v._array.ndim - 1:
+        if g.dtype is not v.dtype:
+            raise RuntimeError(f"expected scalar type {v.dtype.scalar_name} but found {g.dtype.scalar_name}")
         return weight_norm_interface(v.contiguous(), g.contiguous(), dim)[0]
     return v * (g / norm_except_dim(v, 2, dim))

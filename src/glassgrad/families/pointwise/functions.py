@@ -53,6 +53,8 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     if name.endswith("_"):
         writable.check_writable(input, False)
     has_complex = any(isinstance(end, complex) for end in ends)
+    if has_complex and name.endswith("_") and input._array.dtype.kind in "biu":
+        _check_cast(raised(input, 1j), input)
     if input._array.dtype.kind == "c" or (has_complex and input._array.dtype.kind in "biu"):
         raise NotImplementedError("clamp is not supported for complex types")
     for end in ends:
@@ -103,7 +105,7 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
 
     def function(input: Tensor, limit: Any, out: Any) -> Tensor:
         if is_number(limit):
-            input = raised(input, plain(limit))
+            input = raised(input, plain(limit), out)
             return with_number(input, _end(limit, input), out=out)
         need_tensor(name, end, 2, limit)
         return with_tensor(input, limit, out=out)
@@ -155,7 +157,7 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
 def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """The sizes of ``input`` with the signs of ``other``, a tensor or a number."""
     if isinstance(input, Tensor) and is_number(other):
-        return limit.copysign_number(raised(input, in_float(other)), plain(other), out=out)
+        return limit.copysign_number(raised(input, in_float(other), out), plain(other), out=out)
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("copysign", (input, other), *PAIR)
     return limit.copysign(input, other, out=out)

@@ -369,6 +369,8 @@ def sums(array: Any, axes: tuple[Windows, ...]) -> Any:
             if windows is not _ALL:
                 if total is None:
                     total = np.zeros((*array.shape[:axis], plan.number, *array.shape[axis + 1 :]), array.dtype)
+                elif total.base is not None:
+                    total = total.copy()  # all windows had the first tap: it is a view of what was handed in
                 total[(_ALL,) * axis + (windows,)] += part
             elif total is None:
                 total = part

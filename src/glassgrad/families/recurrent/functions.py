@@ -101,7 +101,7 @@ def _network(kind: str, call: Network, states: Sequence[Sequence[Tensor]], row: 
     if len(call.params) % each:
         raise RuntimeError("got an incorrect number of RNN parameters")
     wanted = call.num_layers * directions
-    if len(states[0]) < wanted:
+    if len(states[0]) != wanted:
         raise RuntimeError("Expected more hidden states in stacked_rnn")
     if len(call.params) < wanted * each:
         raise RuntimeError("Expected more weights in stacked_rnn")

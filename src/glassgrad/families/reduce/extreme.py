@@ -41,7 +41,9 @@ def refuse_empty(name: str, a: Any, dim: Any) -> None:
         raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}")
     for d in (dim,) if type(dim) is int else dim:
         if a.ndim and not a.shape[d]:
-            raise IndexError(f"{name}(): Expected reduction dim {d % a.ndim} to have non-zero size.")
+            call = name if name == "aminmax" else f"{name}()"
+            at = d if name in ("amax", "amin") else d % a.ndim
+            raise IndexError(f"{call}: Expected reduction dim {at} to have non-zero size.")
 
 
 def _no_complex(name: str) -> Callable[..., Exception]:
@@ -236,7 +238,7 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """Values and places of the lower medians along ``dim``; a NaN is the ``median``, ``nanmedian`` skips it."""
     if a.ndim == 0:
         return a[()], np.int64(0)
-    refuse_empty(name, a, dim)
+    refuse_empty(name.removeprefix("nan"), a, dim)
     if _sorts_out(a):
         return _ranked(a, (a.shape[dim] - 1) // 2, dim, keepdim)
     order = np.argsort(comparable(a), axis=dim, kind="stable")
@@ -260,6 +262,8 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     outputs=("values", "indices"),
     differentiable=("values",),
     public=False,
+    out="Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+    "torch.{Found}Tensor does not equal torch.{Wanted}Tensor (while checking arguments for median)",
     serves=(REALS, "median_out"),
     batched="dims",
 )
@@ -472,6 +476,7 @@ min_all.derivative(self=_evenly)
 @op(
     node="AminmaxBackward0",
     outputs=("min", "max"),
+    out=errors.OUT_DTYPE,
     public=False,
     serves=(REALS + "?", "aminmax_cpu"),
     hidden=("self_sizes",),

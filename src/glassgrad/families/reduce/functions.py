@@ -310,16 +310,24 @@ def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     return _extreme("min", results.min, min_dim, minimum, input, dim, keepdim, out, other)
 
 
+def _dims_with_elements(dim: Any, input: Any, function: str) -> Any:
+    """``real_dims``; PyTorch's error, which names them as they were given, where one is empty."""
+    axes = real_dims(dim, input, function)
+    if axes and not input._array.size:
+        ext.refuse_empty(function, input._array, dim)
+    return axes
+
+
 @composite()
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The largest elements along ``dim``; equal ones share the gradient."""
-    return ext.amax_dim(input, real_dims(dim, input, "amax"), keepdim, out=out)
+    return ext.amax_dim(input, _dims_with_elements(dim, input, "amax"), keepdim, out=out)
 
 
 @composite()
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The smallest elements along ``dim``; equal ones share the gradient."""
-    return ext.amin_dim(input, real_dims(dim, input, "amin"), keepdim, out=out)
+    return ext.amin_dim(input, _dims_with_elements(dim, input, "amin"), keepdim, out=out)
 
 
 @composite()

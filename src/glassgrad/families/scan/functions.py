@@ -115,8 +115,9 @@ def _widths(x: Any, y: Any, dim: int) -> Any:
         if x._array.shape[0] != y._array.shape[dim]:
             raise RuntimeError("There must be one `x` value for each sample point")
         x = x.view([-1 if i == dim else 1 for i in range(y._array.ndim)])
-    at = dim - y._array.ndim + x._array.ndim
-    return _but_first(x, at) - _but_last(x, at)
+    if missing := (1,) * (y._array.ndim - x._array.ndim):
+        x = x.view(missing + x._array.shape)
+    return _but_first(x, dim) - _but_last(x, dim)
 
 
 def _refuse_truth(function: str, y: Tensor, x: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import write
 from ...core.tensor import Tensor, number_of, wrap
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
@@ -171,8 +171,9 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: A
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`index_copy`."""
     _index("index_copy_", index)
-    writable.check_writable(self, False)
-    if isinstance(source, Tensor) and source._array.ndim == self._array.ndim:
+    is_tensor = isinstance(source, Tensor)
+    writable.check_writable(self, is_tensor and source.requires_grad and modes.grad_enabled())
+    if is_tensor and source._array.ndim == self._array.ndim:
         writable.check_overlap_with(self, source, True)
     return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
 
@@ -303,4 +304,9 @@ def segment_reduce(
         lengths = None
     if bounds._array.dtype.kind != "i" or bounds._array.itemsize < 4:
         raise not_implemented(f"_segment_reduce_{word}_cpu_kernel1", bounds._array)
+    if offsets is not None and (np.diff(all_values(offsets)) < 0).any():
+        raise RuntimeError(
+            "Expected segment_length >= 0 to be true, but got false.  (Could this error message be improved?  If so, "
+            "please report an enhancement request to PyTorch.)"
+        )
     return segmented(data, lengths, offsets, _NAMES[reduce], axis, initial)  # type: ignore[no-any-return]

@@ -201,7 +201,17 @@ def searchsorted(
             kind = sorter.dtype.scalar_name
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
         sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
+    _check_out(out, out_int32)
     return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
+
+
+def _check_out(out: Any, out_int32: bool) -> None:
+    if isinstance(out, Tensor) and out._array.dtype != (np.int32 if out_int32 else np.int64):
+        raise RuntimeError(
+            "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending "
+            f"on whether out_int32 flag is True, but we got output tensor's dtype {out.dtype.scalar_name} and "
+            f"out_int32 flag is {out_int32}"
+        )
 
 
 @composite(method=False)
@@ -212,6 +222,7 @@ def bucketize(
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
+    _check_out(out, out_int32)
     return rows.searchsorted(boundaries, values, right, out_int32, out=out)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import REALS, op
 from ...ground import dtypes, errors
 from ...kernels import compiled
+from ...kernels.columns import not_implemented
 from ..index.rows import ALL, blank
 from ..reduce.extreme import comparable
 from ..scatter.rows import along_axis, scatter
@@ -129,6 +130,8 @@ def nonzero(self: Any, /) -> Any:
 @op(constant=True, public=False, serves=(REALS, "searchsorted_out_cpu"))
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
+    if self.dtype.kind == "c":
+        raise not_implemented("searchsorted_out_cpu", self)
     side: Any = "right" if right else "left"
     sorted_sequence, self = comparable(sorted_sequence), comparable(self)
     if sorted_sequence.ndim == 1 or not self.size:

@@ -12,7 +12,7 @@ from ...core.row import op
 from ...kernels.columns import not_implemented
 from ..compare.rows import where
 from ..pointwise.limit import abs, sgn
-from ..pointwise.rows import cos, exp, log, log1p, sin, single
+from ..pointwise.rows import cos, exp, log, sin, single
 from . import kernels as polynomial
 from . import kernels as special
 from . import scipy_special
@@ -210,7 +210,9 @@ def special_xlog1py(self: Any, other: Any, /) -> Any:
 
 
 special_xlog1py.derivative(
-    self=lambda grad, self, other: grad * where(self == 0, where(other <= -1, 0, log1p(other)), log1p(other)),
+    self=lambda grad, self, other: where(
+        self == 0, where(other <= -1, 0, special_xlog1py(grad, other)), special_xlog1py(grad, other)
+    ),
     other=lambda grad, self, other: grad * self / (other + 1),
 )
 
@@ -223,7 +225,7 @@ def xlog1py_number(self: Any, /, other: Any) -> Any:
 
 xlog1py_number.derivative(
     self=lambda grad, self, other: (
-        grad * _log1p_of(other) if other > -1 else where(self == 0, 0, grad * _log1p_of(other))
+        xlog1py_number(grad, other) if other > -1 else where(self == 0, 0, xlog1py_number(grad, other))
     )
 )
 

@@ -1,0 +1,300 @@
+"""The sample calls of every operation, each changed in a place or two, in both engines: what is taken, what it gives.
+
+Dtypes, sizes, layouts, numbers and settings are changed, tensors share memory, results go to ``out=`` or over the first
+tensor.  ``python -m tests.property.changed_calls --count 20000 --seed 1`` runs so many and prints each that differs.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import glassgrad
+from tests import counts
+from tests.property.random_programs import DTYPES, Ended, Run, difference
+from tests.samples import Sample, T, all_samples
+from tests.torch_reference import torch
+
+LARGEST = 300  # elements of a tensor: the numbers stand in the text
+NAMES = "abcdefghij"  # of tensors
+NUMBERS = [0, 1, -1, 2, 3, -2, 5, 100, 0.0, 0.5, -1.5, 2.0, 1e30, True, False, 1j, float("inf"), None]
+#: Samples whose numbers are arbitrary where they are changed, or that draw more numbers than PyTorch; or need files.
+#: And those whose digits are others, see docs/limits.md.
+#: And those to which PyTorch hands on sizes unchecked, and then reads and writes beyond its memory.
+LEFT_OUT = re.compile(
+    r"^_|\._|native_|^lstm|^gru|^rnn|scaled_dot|"
+    r"empty|sparse|packed|Tensor\.(set_|type|numpy|tolist|__)|pack_|rrelu|lobpcg|svd_lowrank|pca|bessel_[jy]|airy|igamma"
+)
+
+
+class Unwritten(Exception):  # noqa: N818  no error
+    """A sample that has no text."""
+
+
+@cache
+def samples() -> list[Sample]:
+    """The samples that can be written down."""
+    found = []
+    for sample in all_samples():
+        if sample.in_torch and not LEFT_OUT.search(sample.name):
+            try:
+                Text(random.Random(0), sample)
+            except Unwritten:
+                continue
+            found.append(sample)
+    return found
+
+
+def literal(value: Any) -> str:
+    """The expression of a plain value."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float('{value}')"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(map(literal, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+    if isinstance(value, str) and value.startswith("dtype:"):
+        return f"torch.{value[6:]}"
+    if value is None or isinstance(value, bool | int | float | complex | str | slice) or value is ...:
+        return "..." if value is ... else repr(value)
+    raise Unwritten
+
+
+class Text:
+    """A sample's call as lines of Python, with changes."""
+
+    def __init__(self, chance: random.Random, sample: Sample, changes: int = 0) -> None:
+        self.chance, self.sample = chance, sample
+        self.lines: list[str] = []
+        self.names: list[str] = []
+        tensors = sum(isinstance(part, T) for part in _leaves([*sample.args, *sample.kwargs.values()]))
+        others = len(sample.args) + len(sample.kwargs) - tensors
+        places = ["tensor"] * 3 * bool(tensors) + ["number"] * 2 * (others > 0) + ["form"] * bool(tensors)
+        kinds = Counter(chance.choice(places) for _ in range(changes)) if places else Counter()
+        self.odds = {"tensor": kinds["tensor"] / max(tensors, 1), "number": kinds["number"] / max(others, 1)}
+        self.dtype = chance.choice(sample.only)
+        self.seed = chance.randrange(1000)
+        self.is_shared = changes > 0 and tensors > 0 and chance.random() < 0.2  # all lies in one piece of memory, m
+        if self.is_shared:
+            numbers = np.random.default_rng(self.seed).uniform(0.2, 2.5, LARGEST).round(3)
+            self.lines.append(f"m = torch.tensor({literal(numbers.tolist())}, dtype=torch.{self.dtype})")
+        args = [self.argument(value) for value in sample.args]
+        kwargs = {
+            name: self.argument(value)
+            for name, value in sample.kwargs.items()
+            if isinstance(value, T) or chance.random() > self.odds["number"] / 3
+        }
+        self.call(args, kwargs, kinds["form"] > 0)
+
+    def argument(self, value: Any) -> str:
+        """The expression of an argument; tensors get a line of their own."""
+        if isinstance(value, T):
+            return self.tensor(value)
+        if isinstance(value, list | tuple) and any(isinstance(part, T) for part in _leaves([value])):
+            return f"[{', '.join(map(self.argument, value))}]"
+        if self.chance.random() < self.odds["number"]:
+            number = self.chance.choice(NUMBERS)
+            if isinstance(value, tuple | list) and value and self.chance.random() < 0.6:
+                return literal(tuple(self.chance.choice([value[1:], (*value, value[-1]), (number, *value[1:])])))
+            return self.names[0] if self.names and self.chance.random() < 0.1 else literal(number)
+        return literal(value)
+
+    def tensor(self, spec: T) -> str:
+        """The name of a tensor, made in a line before."""
+        chance = self.chance
+        array = spec.array(np.random.default_rng(self.seed + len(self.names)), self.dtype)
+        if array.size > LARGEST or len(self.names) == len(NAMES):
+            raise Unwritten
+        name = NAMES[len(self.names)]
+        if self.is_shared and spec.kind == "float":
+            self.lines.append(f"{name} = {self.window(array.shape)}")
+            self.names.append(name)
+            return name
+        is_changed = chance.random() < self.odds["tensor"] and not self.is_shared
+        what = chance.choice(["dtype", "dtype", "sizes", "sizes", "layout", "shared", "number"]) if is_changed else ""
+        if what == "number":
+            return literal(chance.choice(NUMBERS))
+        if what == "shared" and self.names:
+            return chance.choice([self.names[-1], f"{self.names[-1]}[:]", f"{self.names[-1]}.detach()"])
+        if what == "sizes":
+            array = self.resized(array)
+        kind = str(array.dtype)
+        if what == "dtype":
+            kind = chance.choice(DTYPES)
+            if kind == "uint8":
+                array = abs(array)
+        layout = chance.choice(["turned", "strided", "expanded", "window"]) if what == "layout" else spec.layout
+        self.lines.append(f"{name} = {laid(array, kind, layout)}")
+        if spec.grad and self.sample.gradient and not self.is_shared and "float" in kind.replace("complex", "float"):
+            self.lines.append(f"{name}.requires_grad_()")
+        self.names.append(name)
+        return name
+
+    def window(self, sizes: Any) -> str:
+        """A piece of the one memory, of these sizes."""
+        first = self.chance.randint(0, 2)
+        return f"m[{first}:{first + int(np.prod(sizes))}].view({tuple(sizes)})"
+
+    def resized(self, array: Any) -> Any:
+        """An array of other sizes."""
+        sizes = array.shape
+        choices = [sizes[1:], (1, *sizes), (), (0,), (2, *sizes)]
+        for place in range(len(sizes)):
+            choices += [(*sizes[:place], size, *sizes[place + 1 :]) for size in (0, 1, sizes[place] + 1)]
+        return np.resize(array, self.chance.choice(choices)) if array.size else np.zeros(self.chance.choice([(), (2,)]))
+
+    def call(self, args: list[str], kwargs: dict[str, str], is_changed: bool) -> None:
+        """Add the line of the call."""
+        name = self.sample.name
+        of_tensor = name.startswith("Tensor.")
+        short = name.rpartition(".")[2]
+        form = self.form() if is_changed or self.is_shared else ""
+        words = [*args, *(f"{key}={value}" for key, value in kwargs.items())]
+        if form and form != "inplace" and not of_tensor:
+            if self.chance.random() < 0.9:  # or nothing but that they require gradients would be told
+                self.lines = [line for line in self.lines if "requires_grad_" not in line]
+            call = f"r = torch.{name}({', '.join(words)})"
+            words.append(f"out={self.out(form, call)}")
+        in_place = form == "inplace" and not short.endswith("_") and hasattr(torch.Tensor, f"{short}_")
+        if (of_tensor or in_place) and args and args[0] in self.names:
+            self.lines.append(f"r = {args[0]}.{short}{'_' * in_place}({', '.join(words[1:])})")
+        elif of_tensor:
+            raise Unwritten
+        else:
+            self.lines.append(f"r = torch.{name}({', '.join(words)})")
+
+    def form(self) -> str:
+        """What becomes of the result: a new ``out=``, one of the tensors, a piece of the one memory; or in place."""
+        if self.is_shared:
+            return self.chance.choice(["inplace", "window", "window"])
+        own = self.chance.choice(self.names or [""])
+        return self.chance.choice(["new", "inplace", own, f"{own}.detach()"]) if own else ""
+
+    def out(self, form: str, line: str) -> str:
+        """The expression of ``out=``, of the sizes of the result, or of none: what is resized PyTorch places itself."""
+        if form == "new":
+            return f"torch.zeros(0, dtype=torch.{self.chance.choice(DTYPES)})"
+        run = CallRun(torch)
+        for each in [*self.lines, line]:
+            run.do(each)
+        result = run.scope.get("r")
+        if not isinstance(result, torch.Tensor) or result.numel() > LARGEST - 2:
+            raise Unwritten
+        if form != "window" and run.scope[form[0]].shape != result.shape:
+            raise Unwritten
+        return self.window(result.shape) if form == "window" else form
+
+
+def _leaves(values: list[Any]) -> list[Any]:
+    return [leaf for value in values for leaf in (_leaves([*value]) if isinstance(value, list | tuple) else [value])]
+
+
+def laid(array: Any, kind: str, layout: str | None) -> str:
+    """The expression of a tensor of these numbers, in a dtype, that lies in memory in a way."""
+    sizes = array.shape
+    if kind == "bool":
+        array = array != 0
+    elif "int" in kind and array.dtype.kind in "fc":
+        array = array.real.astype(np.int64)
+    elif "complex" not in kind and array.dtype.kind == "c":
+        array = array.real
+    flat = array.reshape(-1)
+    if layout == "strided" and sizes:
+        wide = (*sizes[:-1], 2 * sizes[-1])
+        return f"torch.tensor({literal(np.repeat(flat, 2).tolist())}, dtype=torch.{kind}).reshape({wide})[..., ::2]"
+    made = f"torch.tensor({literal(flat.tolist())}, dtype=torch.{kind})"
+    if layout == "window" and array.size:
+        return f"{made}.repeat(2)[{array.size}:].reshape({sizes})"
+    made += f".reshape({sizes})"
+    if layout in ("turned", "transposed") and len(sizes) > 1:
+        return f"{made}.mT.contiguous().mT"
+    if layout == "expanded" and sizes and sizes[0]:
+        return f"{made}[:1].clone().expand({sizes})"
+    return made
+
+
+class CallRun(Run):
+    """A call in one engine; parts of its result have names of their own."""
+
+    def do(self, line: str) -> tuple[str, str]:
+        """Run a line; see ``Run.do``."""
+        said = super().do(line)
+        result = self.scope.get("r")
+        if isinstance(result, tuple | list):
+            self.scope.update({f"r{place}": part for place, part in enumerate(result)})
+            del self.scope["r"]
+        elif isinstance(result, bool | float | complex) or (isinstance(result, int) and abs(result) < 2**63):
+            self.scope["r"] = self.engine.tensor(result)
+        return said
+
+
+def written(seed: int) -> list[str]:
+    """The lines of a changed call."""
+    chance = random.Random(seed)
+    while True:
+        try:
+            return Text(chance, chance.choice(samples()), chance.choice([0, 1, 1, 1, 1, 2])).lines
+        except Unwritten:
+            continue
+
+
+#: Whose numbers are arbitrary where elements are equal, or matrices lack rank: see docs/limits.md.
+ARBITRARY = re.compile(
+    r"matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca"
+)
+
+
+def is_free(lines: list[str], sort: str) -> bool:
+    """Whether docs/limits.md tells of a difference."""
+    call = next(line for line in lines if line.startswith("r = "))
+    if sort.startswith("numbers"):  # what reads what it wrote in the one memory, too
+        return lines[0].startswith("m = ") or bool(ARBITRARY.search(call))
+    if sort == "refused" and lines[0].startswith("m = "):
+        return bool(re.search("ldexp_|bernoulli_", call))
+    return sort == "node" and ("conv" in call or "circular" in call)
+
+
+def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
+    """A changed call, with the ways back from its results, and the first difference."""
+    lines = written(seed)
+    yours, ours = CallRun(torch), CallRun(glassgrad)
+    try:
+        for line in lines:
+            if found := difference(yours, ours, line):
+                if found[1].startswith(("('TypeError'", "('AttributeError'")):
+                    return lines, ("parser", found[1])
+                return lines, None if is_free(lines, found[0]) else found
+        for name, tensor in list(yours.pool.items()):
+            if name.startswith("r") and tensor.requires_grad:
+                lines.append(f"{name}.abs().sum().backward(retain_graph=True)")
+                found = difference(yours, ours, lines[-1])
+                if found and found[0] != "taken" and not is_free(lines, found[0]):  # rules of PyTorch's refuse dtypes
+                    return lines, found
+    except Ended:
+        pass
+    return lines, None
+
+
+def main() -> None:
+    """Run many, and print what differs."""
+    parser = counts.options(__doc__, 1000)
+    parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
+    options = parser.parse_args()
+    sorts: Counter[str] = Counter()
+    calls = 0
+    for seed in counts.asked(options):
+        calls += 1
+        lines, found = drawn(seed)
+        if found:
+            sorts[found[0]] += 1
+            if re.search(options.sorts, found[0]):
+                print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
+    print(f"{calls:,} calls, {sum(sorts.values())} differ {dict(sorts)}")
+
+
+if __name__ == "__main__":
+    main()

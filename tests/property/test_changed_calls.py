@@ -1,0 +1,19 @@
+"""Changed calls of every operation do the same in both engines; ``--count`` for more, see ``changed_calls.py``."""
+
+import pytest
+
+from tests.counts import seeds
+from tests.property.changed_calls import drawn
+
+pytestmark = [pytest.mark.torch, pytest.mark.once]
+
+PARTS = 4
+#: Where both refuse, a call with several faults may be told another of them; types of settings are Python's to look at.
+FREE = {"words", "type", "parser"}
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_same_as_torch(part):
+    for seed in seeds(400)[part::PARTS]:
+        lines, found = drawn(seed)
+        assert not found or found[0] in FREE, "\n".join([f"# {seed}: {found[0]}", *lines, f"# {found[1]}"])
