@@ -148,6 +148,9 @@ def test_an_everyday_call_opens_no_door():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     opened = [door for door in BEHIND_DOORS if f"glassgrad.{door}" in loaded]
     assert "glassgrad.core.call" in loaded and not opened
+    modules = [name for name in loaded if name.partition(".")[0] == "glassgrad"]
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert len(modules) <= int(re.search(r"`x \* x` loads (\d+) modules", page)[1])
 
 
 def test_fast_may_be_taken_away():

@@ -128,8 +128,8 @@ def general(
                         heard(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
                 wanted = None if reached is None else _wanted(edge, hooks, reached)
-                step = partial(_step, edge, hooks, inbox.pop(edge, None), keep, lifted, watched, wanted)
-                hand_on(edge.edges, step() if heard is None else heard(edge, step))
+                step = edge, hooks, inbox.pop(edge, None), keep, lifted, watched, wanted
+                hand_on(edge.edges, _step(*step) if heard is None else heard(edge, partial(_step, *step)))
     finally:
         del calls[depth:]
     return list(targets.values())

@@ -47,7 +47,7 @@ def make_record(
     ``keeps_dtypes`` says that no gradient can have another dtype than its input.
     """
     plan = row.plan
-    record = Record.of(plan.kind, edges, _settings(row, arrays, settings))
+    record = Record.of(plan.kind, edges, _constants(row, arrays, settings))
     record.run = gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
@@ -64,15 +64,17 @@ def make_record(
     return record
 
 
-def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple[Any, ...]:
+def _constants(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple[Any, ...]:
     """The sizes and settings that the rules name."""
     if not row.plan.constants:
         return ()
     if row.lenient:
         settings = [number_of(setting) for setting in settings]
-    shapes = [None if array is None else array.shape for array in arrays]
     return tuple([
-        settings[at] if not is_size else shapes if row.listed else shapes[at] for is_size, at in row.plan.constants
+        settings[at] if not is_size
+        else [None if array is None else array.shape for array in arrays] if row.listed
+        else None if arrays[at] is None else arrays[at].shape
+        for is_size, at in row.plan.constants
     ])  # fmt: skip
 
 
@@ -136,13 +138,14 @@ def gradients(
     masked = modes.local.masked if modes.unusual else None
     outgoing: list[Any] = [None] * len(edges)
     opened: dict[int, Any] = {}  # what a hook unpacks, it unpacks once, however many rules read it
+    arrived = {"grad": grad, "grads": grads}
     for targets, reads, on_arrays, rule in row.plan.rules:
         if row.listed:
             targets = tuple(range(len(edges)))
         needs = tuple([edges[target] is not None and (wanted is None or wanted[target]) for target in targets])
-        if not any(needs):
+        if True not in needs:
             continue
-        arrived = {"grad": grad, "grads": grads, "needs": needs}
+        arrived["needs"] = needs
         values = [
             arrived[source] if source in arrived
             else record.constants[slot] if source == "constant"

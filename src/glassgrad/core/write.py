@@ -11,7 +11,6 @@ import numpy as np
 
 from ..ground import listening, modes
 from . import call, history
-from .plan import F32, F64, I64
 from .record import Record, VersionCounter
 from .row import Row
 from .tensor import Tensor, View, edge_of, share, wrap
@@ -24,24 +23,6 @@ quick_write: Callable[..., bool] | None = None
 #: ``ops/override.py``, as the door of that name in ``call.py``.
 strangers: Callable[..., Any] = NotImplemented
 refusals: Any = NotImplemented  #: who refuses a write, in PyTorch's words and order: the file ``tensor/writable.py``
-
-
-def memory(target: Any) -> Any:
-    """The array of a tensor that may be written without a further question; None where more must be asked."""
-    if not isinstance(target, Tensor) or type(target) not in call.ORDINARY or modes.unusual:
-        return None
-    if target._edge is not None and not (modes.off and not modes.grad_enabled()):
-        return None
-    data = target._array
-    if type(data) is not ndarray:
-        if type(data) is not np.float32:
-            return None
-        share(target)
-        data = target._array
-    dtype = data.dtype
-    if (dtype is not F32 and dtype is not F64 and dtype is not I64) or target._inference or 0 in data.strides:
-        return None
-    return data
 
 
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any], asked: bool = False) -> Tensor:

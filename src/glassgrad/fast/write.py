@@ -10,10 +10,10 @@ import numpy as np
 from ..core.plan import I64
 from ..core.row import Row
 from ..core.tensor import Tensor, share
-from ..core.write import memory
 from ..ground import modes
 from ..kernels import compiled
 from ..tensor.parameter import Parameter
+from ..tensor.writable import memory
 from .constant import number
 
 LARGE = 1 << 12  # elements from which on a result is not computed aside: below, to copy it costs nothing

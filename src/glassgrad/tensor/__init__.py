@@ -1,1 +1,1 @@
-"""Floor 2: the Tensor, its views and its printing; no operation lives here."""
+"""Floor 2: Parameter, sparse tensors, and what stands behind the core's doors; no operation lives here."""

@@ -8,16 +8,35 @@ from typing import Any
 
 import numpy as np
 
-from ..core import write
+from ..core import call, write
+from ..core.plan import F32, F64, I64
 from ..core.record import Record, output_number
 from ..core.row import Row
-from ..core.tensor import LEAF, Tensor, View, edge_of
+from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground import dtypes, errors, modes
 from ..ground.exposed import is_exposed
 from .node import node_of
 from .refusals import check_broadcast, is_elementwise
 
 ndarray = np.ndarray
+
+
+def memory(target: Any) -> Any:
+    """The array of a tensor that may be written without a further question; None where more must be asked."""
+    if not isinstance(target, Tensor) or type(target) not in call.ORDINARY or modes.unusual:
+        return None
+    if target._edge is not None and not (modes.off and not modes.grad_enabled()):
+        return None
+    data = target._array
+    if type(data) is not ndarray:
+        if type(data) is not np.float32:
+            return None
+        share(target)
+        data = target._array
+    dtype = data.dtype
+    if (dtype is not F32 and dtype is not F64 and dtype is not I64) or target._inference or 0 in data.strides:
+        return None
+    return data
 
 
 def check_target(row: Row, target: Tensor, others: Sequence[Any], recorded: bool) -> None:

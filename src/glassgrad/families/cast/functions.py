@@ -217,7 +217,7 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
 @composite(function=False)
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of ``src``, broadcast and cast, into the tensor."""
-    data = write.memory(self)
+    data = writable.memory(self)
     if data is not None and type(src) is Tensor and src._array.dtype is data.dtype and src._array.shape == data.shape:
         if (src._edge is None or not modes.grad_enabled()) and (
             src._counter is None or src._counter is not self._counter
@@ -284,7 +284,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """Fill the tensor with ``value``, a number or a 0-d tensor."""
     kind = type(value)
     if kind is float or kind is int:
-        data = write.memory(self)
+        data = writable.memory(self)
         if data is not None and data.dtype.kind == "f" and -(2**63) <= value < 2**63:
             data.fill(value)
             share(self).version += 1
@@ -299,7 +299,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 @composite()
 def zero_(self: Tensor) -> Tensor:
     """Fill the tensor with zeros."""
-    data = write.memory(self)
+    data = writable.memory(self)
     if data is not None:
         data.fill(0)
         share(self).version += 1
