@@ -69,13 +69,8 @@ SUITES = {
         "opt_einsum_fx sympy",
     ),
     "zuko": Suite("zuko==1.6.0", "tests"),
-    "entmax": Suite("entmax==1.0", "entmax"),
     "pytorch-warmup": Suite("pytorch-warmup==0.2.0", "test"),
-    "nflows": Suite(
-        "nflows==0.14", "tests/transforms tests/distributions tests/flows tests/nn tests/utils", "parameterized"
-    ),
     "normflows": Suite("normflows==1.7.3", "normflows"),
-    "torchsde": Suite("torchsde==0.2.6", "tests/test_sdeint.py tests/test_adjoint.py"),
 }
 
 

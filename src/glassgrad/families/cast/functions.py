@@ -505,5 +505,7 @@ def _casting(name: str, kind: Any) -> None:
     composite(name=f"_cast_{name}", method=False)(cast_to)
 
 
-for _kind in "uint8 int8 float64 float32 int32 int64 int16 float16".split():
-    _casting(getattr(dtypes, _kind).scalar_name, getattr(dtypes, _kind))
+for _target in (
+    dtypes.uint8, dtypes.int8, dtypes.float64, dtypes.float32, dtypes.int32, dtypes.int64, dtypes.int16, dtypes.float16,
+):  # fmt: skip
+    _casting(_target.scalar_name, _target)

@@ -473,7 +473,8 @@ def _check_number(self: Tensor, value: Any) -> None:
         is_short = self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV"
         dtypes.check_number(value, np.dtype("f8") if is_short else self._array.dtype)
     elif isinstance(value, (float, int, complex)):  # of a class of its own, as NumPy's float64
-        _check_number(self, next(plain for plain in (float, int, complex) if isinstance(value, plain))(value))
+        plain: Any = next(base for base in (float, int, complex) if isinstance(value, base))
+        _check_number(self, plain(value))
     else:
         name = kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"can't assign a {name} to a torch.{self.dtype.scalar_name}Tensor")

@@ -572,6 +572,15 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     return sums if out is None else into("linalg_vecdot", (x, y), out, sums, _VECDOT_OUT)
 
 
+@composite(method=False)
+def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices of int8, in int32."""
+    for tensor in (input, mat2):
+        if tensor.dtype is not dtypes.int8:
+            raise RuntimeError(f"expected scalar type Char but found {tensor.dtype.scalar_name}")
+    return mm(*(tensor.to(dtypes.int32) for tensor in (input, mat2)))  # type: ignore[attr-defined, no-any-return]
+
+
 @composite()
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
