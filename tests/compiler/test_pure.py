@@ -139,6 +139,37 @@ def gradients_by_hand(runs):
 
 
 @step
+def statistics_and_a_second_optimizer(runs):
+    model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))
+    optimizers = [torch.optim.SGD(model[part].parameters(), 0.1) for part in (0, 3)]
+
+    def function(x, y):
+        runs.append(1)
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+        return loss, *(buffer.clone() for buffer in model.buffers())
+
+    return function
+
+
+@step
+def gradients_that_may_be_there(runs):
+    model = net()
+
+    def function(x, y):
+        runs.append(1)
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        loss = model(x).sum()
+        loss.backward()
+        return norm, loss
+
+    return function
+
+
+@step
 def an_argument_that_is_written(runs):
     def function(x, y):
         runs.append(1)

@@ -510,3 +510,20 @@ def test_a_parameter_that_was_passed_over_receives_a_gradient(size):
                 found.append(other.tolist() + used.tolist())
     for written, replayed in zip(found[:8], found[8:]):
         assert written == pytest.approx(replayed, rel=1e-5)
+
+
+def test_a_graph_that_saves_nothing_is_walked_twice():
+    w = torch.ones(3, requires_grad=True)
+    call = torch.compile(lambda x: (w + x).view(3, 1) - 1)
+    for _ in range(4):
+        w.grad = None
+        result = call(torch.ones(3))
+        result.sum().backward()
+        result.sum().backward()
+        assert w.grad.tolist() == [2.0] * 3
+    call = torch.compile(lambda x: (w * x).view(3, 1) - 1)
+    for _ in range(4):
+        result = call(torch.ones(3))
+        result.sum().backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            result.sum().backward()

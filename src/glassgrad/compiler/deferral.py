@@ -256,7 +256,7 @@ def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
     return not array.size or bool(array.min() >= 0 and array.max() < shape[dim])
 
 
-WORTH = 32768  # elements of a result on an average, from which on a program gains more than comparing its calls costs
+WORTH = 1 << 16  # elements of a result on an average, from which on a program gains more than comparing its calls costs
 
 
 def gains(program: Any, count: int, metas: Sequence[Any]) -> bool:

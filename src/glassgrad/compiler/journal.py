@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import engine
-from ..core.tensor import Tensor, share
+from ..core.tensor import LEAF, Tensor, share
 from ..ground import dtypes, modes
 from ..optim.optimizer import Optimizer
 from .deferral import OWNERS, parameters, without_gradients
@@ -23,12 +23,15 @@ class Journal:
     """The programs of a call's segments and the calls that were made as they are written, in order.
 
     ``reason`` says why they cannot stand for the function. Tensors are the arguments, what was made on the way, and
-    those that ``stays`` knows; what else turns up was made in a way that is not heard.
+    what was ``met`` in former calls; what else turns up was made in a way that is not heard.
     """
 
-    def __init__(self, given: Sequence[Tensor], stays: Callable[[Any], bool]) -> None:
+    def __init__(self, given: Sequence[Tensor], met: dict[int, Any]) -> None:
         self.reason: str | None = None
-        self.text, self.stays = Text(), stays
+        self.text, self._met = Text(), met
+        self._had_none = {key for key, thing in met.items() if getattr(thing, "_grad", None) is None}
+        self._free: set[int] = set()  # leaves whose gradients were taken away before anybody looked at gradients
+        self._looked = False
         self.owners: dict[int, Any] = {}  # optimizers, and what else is given to calls and holds tensors
         self.reached: dict[int, Any] = {}  # tensors from outside, by identity
         self.fresh = False  # whether a call was made that the tape did not know
@@ -64,8 +67,10 @@ class Journal:
             result = proceed(*args, **kwargs)
         finally:
             self._busy = False
+        self._looked = self._looked or leaves is None
         if leaves is not None:
             self._cleared.update({id(leaf): leaf for leaf in leaves})
+            self._free.update(() if self._looked else map(id, leaves))
             self.reached.update({id(leaf): leaf for leaf in leaves if id(leaf) not in self._names})
             return result
         self._clear()
@@ -128,8 +133,17 @@ class Journal:
         self._check()
         self._clear()
         self.text.add(f"    return {self._operand(result)}")
+        tests = []
+        for key, leaf in self.reached.items() if self._looked else ():
+            if leaf._edge is LEAF and key not in self._free:
+                tests.append(f"{self._tensor(leaf)}._grad is {'not ' if key in self._had_none else ''}None")
+        if tests:
+            self.text.lines[1:1] = [f"    if {' or '.join(tests)}:", "        return MISS"]
         names, source = self.text.compiled(title)
         return names["replay"], source
+
+    def _stays(self, thing: Any) -> bool:
+        return self._met.get(id(thing)) is thing
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -138,11 +152,12 @@ class Journal:
         known = self._names.get(id(tensor))
         if known is not None:
             return known
-        if id(tensor) in self.reached or self.stays(tensor):
+        if id(tensor) in self.reached or self._stays(tensor):
             self.reached[id(tensor)] = tensor
             return self.text.name(tensor, "outside")
         for leaf in [*self.reached.values(), *(p for owner in self.owners.values() for p in parameters(owner))]:
             if leaf._grad is tensor:
+                self._looked = True
                 return f"{self._tensor(leaf)}._grad"
         self.refuse("a tensor whose making was not seen")
         return "None"
@@ -161,7 +176,7 @@ class Journal:
             if isinstance(piece, OWNERS):
                 self.owners[id(piece)] = piece
             plain = type(piece) is float or type(piece) in ATOMS or type(piece) is slice and not tensors_in(piece)
-            if not plain and not (isinstance(piece, OWNERS) and self.stays(piece)):
+            if not plain and not (isinstance(piece, OWNERS) and self._stays(piece)):
                 self.refuse(f"it is given or gives a {type(piece).__name__}")
             return self.text.literal(piece)
 

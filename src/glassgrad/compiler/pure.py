@@ -15,6 +15,7 @@ from . import function
 from .deferral import parameters
 from .function import Compiled
 from .journal import Journal
+from .program import MISS
 from .tape import Unknown, note_atom, signature
 from .verify import State, compared
 
@@ -66,7 +67,8 @@ class Pure(Compiled):
         self.turns += 1
         if self.verify and self.turns % self.verify == 0:
             return self._verified(replay, given, args, kwargs)
-        return replay.run(*given)
+        answer = replay.run(*given)
+        return super().call(args, kwargs) if answer is MISS else answer
 
     def may_rest(self) -> bool:
         """Whether calls may go uncompared: not before it was found that one cannot be replayed."""
@@ -83,8 +85,8 @@ class Pure(Compiled):
         self, place: Any, tries: int, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run the function, compared with former calls, and write down what it does, if it is nothing new."""
-        calls = self.calls
-        journal = Journal(given, lambda thing: self._stays(thing, calls))
+        met = {key: thing() for key, (thing, _) in self.seen.items()}
+        journal = Journal(given, {key: thing for key, thing in met.items() if thing is not None})
         self.replayed[place] = tries + 1
         result = self.compared(args, kwargs, journal)
         if journal.fresh or journal.reason is not None:
@@ -100,11 +102,6 @@ class Pure(Compiled):
             self.replayed[place] = None
             self.refuse(f"{journal.reason}: its calls are compared, as without pure=True")
         return result
-
-    def _stays(self, thing: Any, calls: int) -> bool:
-        """Whether something was met in one of the first ``calls`` calls."""
-        known = self.seen.get(id(thing))
-        return known is not None and known[0]() is thing and known[1] <= calls
 
 
 def _note(value: Any, key: list[Any], given: list[Any]) -> None:

@@ -37,7 +37,7 @@ def walk(record: Any, grad: Any, keep: bool) -> Any:
     saved, versions, back, _ = record.saved
     _unwritten(record, versions)
     saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
-    if not keep:
+    if not keep and saved:  # a graph that saves nothing can be walked as often as one likes
         record.release()
     return back(saved, grad)
 

@@ -15,6 +15,7 @@ from ..core import engine
 from ..core.tensor import LEAF, Tensor, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
+from ..optim.optimizer import Optimizer
 from . import lazy, replayed
 from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
@@ -182,10 +183,10 @@ class Run(Segment):
                 self.stepped.add(id(leaf))
                 leaf._grad = things[place]
             return None
-        if entry.steps:
+        if entry.acts and args and isinstance(args[0], Optimizer):
             self.stepped.update(map(id, parameters(args[0])))
         results = entry.results
-        if entry.acts:
+        if entry.ends:
             answer = filled(results, things, base)
             self.flush(None, len(things) - base)
             return answer
@@ -254,8 +255,8 @@ class Run(Segment):
                 verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
-            if self.journal is not None:
-                if changed or program is MISS:
+            if self.journal is not None and program is not MISS:
+                if changed:
                     self.journal.refuse("tensors from outside change in its midst")
                 self.journal.segment(self, pending, program, alive)
         except BaseException:
@@ -353,7 +354,7 @@ class Run(Segment):
 
     def apart(self, number: int) -> Callable[[], Any] | None:
         """What computes a result of the calls that are being made, apart from them; None where they do more."""
-        if any(entry.acts or entry.steps or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
+        if any(entry.acts or entry.draws or entry.changes or entry.graded for entry, *_ in self.making):
             return None
         compute, outside = self._again(self.making, number), self.outside
 
@@ -433,8 +434,7 @@ class Run(Segment):
         draws = default_generator.mark() != drawn
         outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
-        steps = kind == "optimizer"
-        acts = steps and not state.is_pure or any(id(t._counter) in outer for t in written)
+        acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
         metas: list[Meta] = []
         made: list[Any] = []
         try:
@@ -448,14 +448,15 @@ class Run(Segment):
             else:
                 results = self._noted(result, made)
                 tells = not isinstance(results, (Known, tuple, list))
-                if tells and not (made or written or steps or draws):
+                if tells and not (made or written or acts or draws):
                     node.told[place] = result
                     return result
             metas = [Meta(t) for t in made]
         except Unknown:
             return self._unheard(result)
         entry = Entry(acts, results, metas, uses)
-        entry.draws, entry.steps, entry.function = draws, steps, place[0]
+        entry.draws, entry.function = draws, place[0]
+        entry.ends = acts and (kind == "backward" or not state.is_pure)  # by its promise nobody looks in between
         if kind == "backward" and not acts:
             entry.graded = [self.numbers[id(leaf)] for leaf in graded]
         for tensor, meta in zip(made, metas, strict=True):
@@ -472,7 +473,7 @@ class Run(Segment):
             return result
         node.after[place] = entry
         self.node = entry.after
-        if acts:
+        if entry.ends:
             self.begin(entry.after.resume)
         return result
 

@@ -23,23 +23,23 @@ class Unknown(Exception):  # noqa: N818  it is no error of the user's
 class Entry:
     """A call of the tape.
 
-    acts     whether it changes a tensor from outside: it is run at once, with all that is pending
+    acts     whether it changes a tensor from outside
+    ends     whether it is run at once, with all that is pending
     results  what it gives, with `Made` for new tensors and `Known` for tensors of the tape
     metas    what is known of the new tensors
     uses     the tensors of the tape that are its operands, once for each time
     draws    whether it takes random numbers
-    steps    whether it is a step of an optimizer
     changes  what is known anew of others, which it writes to
     graded   the leaves that a backward pass gives their first gradients to
     """
 
-    __slots__ = ("acts", "after", "changes", "draws", "function", "graded", "metas", "results", "steps", "uses")
+    __slots__ = ("acts", "after", "changes", "draws", "ends", "function", "graded", "metas", "results", "uses")
 
     def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
         self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
         self.changes: list[tuple[int, Meta]] = []
         self.graded: list[int] = []
-        self.draws = self.steps = False
+        self.draws = self.ends = False
         self.function: Any = None  # the operation
         self.after = Node()
 
