@@ -255,7 +255,7 @@ def is_free(lines: list[str], sort: str) -> bool:
         return lines[0].startswith("m = ") or bool(ARBITRARY.search(call))
     if sort == "refused" and lines[0].startswith("m = "):
         return bool(re.search("ldexp_|bernoulli_", call))
-    return sort == "node" and ("conv" in call or "circular" in call)
+    return sort == "node" and bool(re.search("conv|circular|pdist", call))
 
 
 def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
