@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ..index.rows import select
 from ..shape.rows import unsqueeze
