@@ -27,7 +27,7 @@ NUMBERS = [0, 1, -1, 2, 3, -2, 5, 100, 0.0, 0.5, -1.5, 2.0, 1e30, True, False, 1
 #: And those whose digits are others, see docs/limits.md.
 #: And those to which PyTorch hands on sizes unchecked, and then reads and writes beyond its memory.
 LEFT_OUT = re.compile(
-    r"^_|\._|native_|^lstm|^gru|^rnn|scaled_dot|"
+    r"^_|\._|native_|segment_reduce|^lstm|^gru|^rnn|scaled_dot|"
     r"empty|sparse|packed|Tensor\.(set_|type|numpy|tolist|__)|pack_|rrelu|lobpcg|svd_lowrank|pca|bessel_[jy]|airy|igamma"
 )
 
@@ -255,7 +255,7 @@ def is_free(lines: list[str], sort: str) -> bool:
         return lines[0].startswith("m = ") or bool(ARBITRARY.search(call))
     if sort == "refused" and lines[0].startswith("m = "):
         return bool(re.search("ldexp_|bernoulli_", call))
-    return sort == "node" and ("conv" in call or "circular" in call)
+    return sort == "node" and bool(re.search("conv|circular|pdist", call))
 
 
 def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:

@@ -164,7 +164,8 @@ KNOWN = re.compile(
     "a conjugate is being written|"
     r"Function \w+ returned an invalid gradient|does not require grad|cummax_cpu|not resizable|isFloatingType|"
     "does not support automatic differentiation|element of the written-to tensor refers to|view size is not compatible|"
-    "setStorage|MKL FFT|ZeroTensors|unflatten got an unexpected error|which is output 0 of (Ldexp|UnsafeView)|"
+    "setStorage|MKL FFT|ZeroTensors|unflatten got an unexpected error|'weight' must be 2-D|"
+    "which is output 0 of (Ldexp|UnsafeView)|"
     "Autograd not support dtype|has been detached in-place|Subtraction, the|"
     "desired output type (Char|Bool|Long|Int|Short|Byte)"
 )

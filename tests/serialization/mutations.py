@@ -25,6 +25,7 @@ from tests import counts
 
 OWN_ERRORS = (pickle.UnpicklingError, RuntimeError, EOFError)  # these classes, and none that inherit from them
 MEMORY = 256 << 20  # bytes that a load may ask for beyond what the process has
+LONGEST = 1 << 20  # bytes that an opcode is repeated to: what a load may ask for grows with the file
 SECONDS = 10  # that a load may take; what takes longer ends the process, with a traceback
 NUMBERS = [
     0,
@@ -247,7 +248,7 @@ def changed_pickle(content, dice, others):
             other = dice.randrange(len(donor))
             ops[at : at + dice.choice([0, 1, 6])] = donor[other : other + dice.randrange(1, 30)]
         else:
-            ops[at] = ops[at] * dice.choice([2, 50, 3000])
+            ops[at] = ops[at] * min(dice.choice([2, 50, 3000]), LONGEST // len(ops[at]) + 1)
     return b"".join(ops)
 
 

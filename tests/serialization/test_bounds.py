@@ -165,6 +165,14 @@ def test_properties_are_no_attributes(name):
         glassgrad.load(io.BytesIO(content))
 
 
+def test_a_tensor_of_a_device_that_is_not_here():
+    parts = [dense(storage(), (6,), (1,)), named("torch float32"), text("cuda:0"), b"\x89"]
+    content = archive(b"\x80\x02" + call("torch._utils _rebuild_device_tensor_from_cpu_tensor", *parts) + b".", RECORDS)
+    with pytest.raises(pickle.UnpicklingError, match="not compiled with CUDA"):
+        glassgrad.load(io.BytesIO(content))
+    assert glassgrad.load(io.BytesIO(content), map_location="cpu").device.type == "cpu"
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("modern", [True, False], ids=["zip", "old"])
 def test_conjugated_and_negated_views(modern):

@@ -186,7 +186,7 @@ class Unpickler:
                     self._check_keys(argument, pairs=checked is allowed._ordered)
         try:
             return checked(*args)
-        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+        except (TypeError, ValueError, OverflowError, NotImplementedError, AssertionError) as error:
             raise UnpicklingError(f"{getattr(function, '__name__', function)}: {error}") from error
 
     def newobj(self) -> None:

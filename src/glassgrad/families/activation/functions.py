@@ -123,12 +123,15 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return rows.hardshrink(input, lambd)
 
 
+_LARGEST = float(np.finfo(np.float32).max)
+
+
 @audible
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    if not 0 <= lambd <= np.finfo("f4").max:
+    if not 0 <= lambd <= _LARGEST:
         raise RuntimeError(
-            f"lambda must be in range [0, {np.finfo('f4').max:g}] for input dtype {input.dtype.scalar_name}, "
+            f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, "
             f"but found {lambd:g}"
         )
     return rows.softshrink(input, lambd)

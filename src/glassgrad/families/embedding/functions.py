@@ -47,8 +47,6 @@ def functional_embedding(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
     """
-    if not weight.dim() and weight.requires_grad and modes.grad_enabled():  # whose size PyTorch notes first
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if padding_idx is None:
         padding_idx = -1
     else:

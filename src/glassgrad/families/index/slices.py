@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import REALS, op
-from ...ground import dtypes, errors
+from ...ground import errors
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -74,30 +74,30 @@ def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     return out
 
 
-def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
-    """The dimension of ``index_add``; PyTorch's errors where something does not fit."""
+def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
+    """The dimension of ``index_add`` and its like; PyTorch's errors where something does not fit."""
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {name_of(index)} "
+            f"{function}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {name_of(index)} "
             f"and size: {list(index.shape)}"
         )
     if index.dtype.kind != "i" or index.itemsize < 4:
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {name_of(index)}")
+        raise RuntimeError(f"{function}(): Expected dtype int32/int64 for index but got: {name_of(index)}")
     if source.dtype != self.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({name_of(self)}) and source ({name_of(source)}) must have the same scalar type"
+            f"{function}(): self ({name_of(self)}) and source ({name_of(source)}) must have the same scalar type"
         )
     if not source.ndim and index.size != 1:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if axis and axis >= source.ndim:
         raise RuntimeError(
-            f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
+            f"{function}(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
         )
     count = source.shape[axis] if source.ndim else 1
     if index.size != count:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
+            f"{function}(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
             f"{axis}"
         )
     if (*self.shape[:axis], *self.shape[axis + 1 :]) != (*source.shape[:axis], *source.shape[axis + 1 :]) or (
@@ -127,7 +127,7 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
-    axis = _slices(self, index, source, dim)
+    axis = _slices("index_add_", self, index, source, dim)
     if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     return _slices_added(np.array(self, order="C"), index, source, axis)
@@ -270,10 +270,7 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
-    axis = axis_of(dim, self.ndim)
-    if index.dtype.kind != "i" or index.itemsize < 4:
-        kind = dtypes.of(index.dtype).scalar_name
-        raise RuntimeError(f"index_reduce_(): Expected dtype int32/int64 for index but got: {kind}")
+    axis = _slices("index_reduce_", self, index, source, dim)
     wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
     return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)
 

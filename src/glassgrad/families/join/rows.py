@@ -120,6 +120,7 @@ stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
 def unbind(self: Any, /, dim: Any = 0) -> Any:
     """The views at every index of ``dim``, that dimension dropped."""
     if not self.ndim:
+        axis_of(dim, 0)
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(dim, self.ndim)
     lead = (ALL,) * axis

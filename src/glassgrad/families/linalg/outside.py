@@ -120,6 +120,8 @@ def ormqr(
     other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
     if other[side] < tau[-1]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
+    if tau[-1] != min(other[side], vectors[-1]):
+        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     if other[side] != vectors[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     product = orthogonal.ormqr(input, input2, input3, left, transpose)

@@ -197,7 +197,7 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
-    if dim is None and input._array.ndim != 2:
+    if dim is None and input._array.ndim > 2:
         raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
     total = input.norm("nuc", dim, keepdim)
     return total if out is None else out.copy_(total)  # type: ignore[no-any-return]

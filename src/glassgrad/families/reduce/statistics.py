@@ -308,7 +308,7 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     else:
         if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         fractions = wrap(np.asarray(q, kind))
     if interpolation not in _WAYS:
         raise RuntimeError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ..index.rows import select
 from ..shape.rows import unsqueeze
@@ -377,8 +378,7 @@ def _once_more(orders: Any, dim: int) -> tuple[int, ...]:
 
 def _sampled(name: str, input: Any, grid: Any, mode: int, padding: int, align: bool, dims: int) -> Any:
     if grid.dtype != input.dtype:
-        kinds = {"float64": "Double", "float32": "Float", "float16": "Half", "bfloat16": "BFloat16"}
-        wanted, got = (kinds.get(a.dtype.name, a.dtype.name) for a in (input, grid))
+        wanted, got = (dtypes.of(a.dtype).scalar_name for a in (input, grid))
         raise RuntimeError(f"expected scalar type {wanted} but found {got}")
     images, at = _floats(name, input, grid)
     return points.sample(images, at, (0,) * dims, mode, padding, align).astype(input.dtype, copy=False)

@@ -109,11 +109,11 @@ def _but_last(input: Any, dim: int) -> Any:
     return input.narrow(dim, 0, input._array.shape[dim] - 1)
 
 
-def _widths(x: Any, y: Any, dim: int) -> Any:
+def _widths(function: str, x: Any, y: Any, dim: int) -> Any:
     """The distances of the sample points ``x``, broadcastable against ``y``."""
     if x._array.ndim == 1:
         if x._array.shape[0] != y._array.shape[dim]:
-            raise RuntimeError("There must be one `x` value for each sample point")
+            raise RuntimeError(f"{function}: There must be one `x` value for each sample point")
         x = x.view([-1 if i == dim else 1 for i in range(y._array.ndim)])
     if missing := (1,) * (y._array.ndim - x._array.ndim):
         x = x.view(missing + x._array.shape)
@@ -136,7 +136,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
         return y.new_zeros([n for i, n in enumerate(y._array.shape) if i != dim])
     if isinstance(x, Tensor):
         heights = _but_last(y, dim) + _but_first(y, dim)
-        return div_number(sum_dim(heights * _widths(x, y, dim), (dim,), False), 2.0)
+        return div_number(sum_dim(heights * _widths("trapezoid", x, y, dim), (dim,), False), 2.0)
     ends = y.select(dim, 0) + y.select(dim, y._array.shape[dim] - 1)
     whole = sum_dim(y, (dim,), False) - mul_number(ends, 0.5)
     return mul_number(whole, float(dx if x is None else x))
@@ -152,5 +152,5 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
         return y.clone()
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
-        return div_number(scan.cumsum(heights * _widths(x, y, dim), dim), 2.0)
+        return div_number(scan.cumsum(heights * _widths("cumulative_trapezoid", x, y, dim), dim), 2.0)
     return scan.cumsum(mul_number(heights, (dx if x is None else x) / 2.0), dim)
