@@ -38,10 +38,11 @@ from .families.linalg.functions import (
 )
 from .families.linalg.functions import linalg_solve as solve
 from .families.linalg.rows import LinAlgError
+from .families.matrix.chain import multi_dot
 from .families.matrix.functions import linalg_cross as cross
 from .families.matrix.functions import linalg_det as det
 from .families.matrix.functions import linalg_inv as inv
-from .families.matrix.functions import multi_dot, vecdot
+from .families.matrix.functions import vecdot
 from .families.norm.functions import linalg_norm as norm
 from .families.norm.functions import matrix_norm, vector_norm
 from .ops.catalogue import FUNCTIONS as _FUNCTIONS

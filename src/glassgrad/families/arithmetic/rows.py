@@ -140,8 +140,7 @@ rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * 
 
 @op(
     "multiply", operator="mul", inplace=True, numbers=True, typed="promote", single=True, ufunc=np.multiply,
-    form="a0 * a1",
-    forward="each", batched="point",
+    form="a0 * a1", forward="each", batched="point",
 )  # fmt: skip
 def mul(self: Any, other: Any, /) -> Any:
     """The elementwise product, with broadcasting."""
@@ -153,8 +152,7 @@ mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: g
 
 @op(
     "true_divide", operator="truediv", inplace=True, numbers=True, typed="float", single=True, ufunc=np.divide,
-    form="a0 / a1",
-    batched="point",
+    form="a0 / a1", batched="point",
 )  # fmt: skip
 def div(self: Any, other: Any, /) -> Any:
     """The elementwise quotient, with broadcasting."""

@@ -35,7 +35,7 @@ from ..shape.rows import (
 )
 from . import batch as rows
 from .batch import baddbmm, bmm
-from .rows import addmm, c_name, dot, linear_2d, mm, mv, squeezed_row
+from .rows import addmm, dot, linear_2d, mm, mv, squeezed_row
 
 
 def demand(function: str, **tensors: Any) -> None:
@@ -48,7 +48,6 @@ def demand(function: str, **tensors: Any) -> None:
 
 
 _VECDOT_OUT = "linalg.vecdot: Expected out of dtype{Wanted} but found {Found}"
-_MULTI_DOT_OUT = "multi_dot(): expected out tensor to have dtype {wanted} but got {found}"
 
 
 def into(
@@ -417,92 +416,6 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
         names = (dtypes.of(x.dtype).scalar_name for x in (a, b))
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
     return rows.linalg_cross(input, other, dim, out=out)
-
-
-# -- products of many -------------------------------------------------------------------------------------------------
-
-
-@audible
-def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
-    """The product of two or more matrices, in the order that costs least; first and last may be vectors."""
-    tensors = list(tensors)
-    _check_multi(tensors)
-    first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
-    if first:
-        tensors[0] = unsqueeze(tensors[0], 0)
-    if last:
-        tensors[-1] = unsqueeze(tensors[-1], 1)
-    for index, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
-        if a._array.shape[1] != b._array.shape[0]:
-            raise RuntimeError(
-                f"multi_dot(): tensors {index} and {index + 1} with shapes {list(a._array.shape)} and "
-                f"{list(b._array.shape)} cannot be multiplied"
-            )
-    sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
-    product = view(_multiplied(tensors), sizes)
-    return product if out is None else into("multi_dot", tensors, out, product, _MULTI_DOT_OUT)
-
-
-def _check_multi(tensors: list[Any]) -> None:
-    count = len(tensors)
-    if count < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
-    for index, tensor in enumerate(tensors):
-        ndim = tensor._array.ndim
-        if 0 < index < count - 1:
-            if ndim != 2:
-                raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {ndim}D")
-        elif ndim not in (1, 2):
-            end = "last" if index else "first"
-            raise RuntimeError(f"multi_dot(): the {end} tensor must be 1D or 2D but got {ndim}D")
-    kinds = [str(tensor.dtype).removeprefix("torch.") for tensor in tensors]
-    for index, tensor in enumerate(tensors):
-        if kinds[index] != kinds[0]:
-            raise RuntimeError(
-                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{c_name(tensors[0]._array)} and tensor {index} {c_name(tensor._array)}"
-            )
-
-
-def _multiplied(tensors: list[Tensor]) -> Tensor:
-    """The product by the cheapest bracketing. Source: Cormen et al., Introduction to Algorithms, 15.2."""
-    count = len(tensors)
-    sizes = [*(tensor._array.shape[0] for tensor in tensors), tensors[-1]._array.shape[1]]
-    cost = {(i, i): (0, i) for i in range(count)}
-    for length in range(1, count):
-        for i in range(count - length):
-            j = i + length
-            cost[i, j] = min(
-                (cost[i, k][0] + cost[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
-            )
-    done: dict[tuple[int, int], Tensor] = {(i, i): tensor for i, tensor in enumerate(tensors)}
-    stack = [(0, count - 1)]
-    while stack:
-        i, j = stack[-1]
-        k = cost[i, j][1]
-        missing = [part for part in ((i, k), (k + 1, j)) if part not in done]
-        if missing:
-            stack += missing
-        else:
-            stack.pop()
-            if (i, j) not in done:
-                done[i, j] = mm(done[i, k], done[k + 1, j])
-    return done[0, count - 1]
-
-
-@composite(method=False)
-def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
-    """The product of matrices in the order that costs least; the older name of ``linalg.multi_dot``."""
-    warn(
-        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
-        "instead, which accepts a list of two or more tensors rather than multiple parameters."
-    )
-    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
-        matrices = tuple(matrices[0])
-    for tensor in matrices:
-        if tensor._array.ndim != 2:
-            raise RuntimeError(f"Tensor dimension is {tensor._array.ndim}, expected 2 instead.")
-    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
 # -- inverses ---------------------------------------------------------------------------------------------------------
