@@ -201,10 +201,11 @@ def _cut(rows: int, vectors: int, threads: int) -> tuple[int, int]:
     return max(-(-rows // (high * HEIGHT)) * HEIGHT, _LOW), broad
 
 
-def product(a: Any, b: Any, bias: Any = None) -> Any:
+def product(a: Any, b: Any, bias: Any = None, out: Any = None) -> Any:
     """``a @ b`` of two matrices of one floating dtype; None where their lines have gaps between numbers.
 
     bias   a vector of that dtype, without gaps, that is added to each row
+    out    where it is put: rows of whole vectors, without gaps
     """
     kind = a.dtype
     size = kind.itemsize
@@ -216,7 +217,7 @@ def product(a: Any, b: Any, bias: Any = None) -> Any:
     n = tiles.lanes(kind)
     vectors = -(-columns // n)
     tall, broad = _cut(rows, vectors, runtime.get_num_threads())
-    padded = np.empty((rows, vectors * n), kind)
+    padded = np.empty((rows, vectors * n), kind) if out is None else out
     shared_out(
         _multiply, -(-rows // tall) * -(-vectors // broad), rows * columns * depth // 64, padded, address(a),
         row // size, step // size, address(b), down // size, across // size, address(padded), rows, columns, depth, n,
