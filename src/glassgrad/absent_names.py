@@ -143,8 +143,22 @@ NAMES: dict[str, dict[str, str]] = {
         "skip_guard_on_all_nn_modules_unsafe keep_tensor_guards_unsafe skip_guard_on_globals_unsafe "
         "skip_all_guards_unsafe",
     },
-    "torch.distributed": {"use breakpoint() in the process that is to stop": "breakpoint"},
+    "torch.distributed": {
+        "use breakpoint() in the process that is to stop": "breakpoint",
+        "processes meet by init_method or MPI": "rendezvous register_rendezvous_handler",
+        "use process groups between the processes: send and recv, broadcast, all_reduce": "remote_device",
+    },
     "torch.accelerator": {_GPU: "Graph empty_host_cache"},
+}
+_WHOLE = "use torch.nn.parallel.DistributedDataParallel, where every process holds the whole model"
+_STAGES = "use send and recv between the processes"
+#: Modules that are not here, or answer that nothing is sharded: what is said of them, and of all within.
+PARTS = {
+    "torch.distributed.autograd": "it belongs to torch.distributed.rpc; use torch.distributed.nn.functional, whose "
+    "collectives are differentiable",
+    "torch.distributed._functional_collectives": "use torch.distributed.nn.functional",
+    **{f"torch.distributed.{name}": _WHOLE for name in ("fsdp", "tensor", "_tensor", "_composable", "_shard")},
+    **{f"torch.distributed.{name}": _STAGES for name in ("pipelining", "pipeline")},
 }
 
 
@@ -160,5 +174,5 @@ def _sentences() -> dict[str, str]:
 
 def hint(name: str) -> str:
     """What there is to say of a name that is not here, ``torch.vmap``, with a colon before it; else nothing."""
-    sentence = _sentences().get(name)
+    sentence = _sentences().get(name) or PARTS.get(".".join(name.split(".")[:3]))
     return f": {sentence}" if sentence else ""

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     words = sys.argv[1:] if argv is None else list(argv)
     if words[:1] == ["launch"]:  # its options are torchrun's, and read there
-        importlib.import_module(f"{__package__}.distributed.run").main(words[1:])
+        importlib.import_module(f"{__package__}.multiprocessing.launcher").main(words[1:])
         return 0
     options = parser.parse_args(words)
     if options.command is None:
@@ -320,7 +320,7 @@ def _rank() -> Any:
 
     if launched.place() is None:
         return None
-    from .distributed import rank
+    from .multiprocessing import rank
 
     return rank.current()
 

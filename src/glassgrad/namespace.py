@@ -105,15 +105,27 @@ _ANSWERED = [name for names in _TABLES.values() for name in names.split() if nam
 for _table, _names in _TABLES.items():
     _paths.find_in(_table, _names.split())
 
+_DIFFERENTIABLE = "all_gather all_reduce all_to_all all_to_all_single broadcast gather reduce reduce_scatter scatter"
 for _path, _file, _names in (
     ("_custom_ops", "library", "custom_op get_ctx impl impl_abstract"),
     ("_tensor", "core.tensor", "Tensor"),
+    *((f"distributed.{_path}", _file, _names) for _path, _file, _names in (
+        ("algorithms.join", "nn.parallel.join", "Join JoinHook Joinable"),
+        ("constants", "distributed.distributed_c10d", "default_pg_timeout"),
+        ("elastic", "multiprocessing.failures", ""),
+        ("elastic.multiprocessing", "multiprocessing.failures", "ChildFailedError record"),
+        ("elastic.multiprocessing.errors", "multiprocessing.failures", "ChildFailedError ProcessFailure record"),
+        ("nn", "nn.parallel.collectives", _DIFFERENTIABLE),
+        ("nn.functional", "nn.parallel.collectives", _DIFFERENTIABLE),
+        ("optim", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
+        ("optim.zero_redundancy_optimizer", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
+    )),
     ("_tensor", "serialization.rebuild", "_rebuild_from_type_v2"),
     ("profiler.profiler", "profiler.session", "profile ProfilerAction schedule"),
     ("storage", "families.storage.functions", "UntypedStorage"),
     ("storage", "families.storage.typed", "TypedStorage"),
     ("storage", "serialization.rebuild", "_load_from_bytes"),
-):
+):  # fmt: skip
     _paths.show(f"{__package__}.{_path}", f"{__package__}.{_file}", _names)
 
 _LAZY = {

@@ -99,8 +99,6 @@ def _namespace(module: ModuleType) -> dict[str, Any]:
 
 def _sentence(name: str) -> str:
     sentence = f"{name} is not in {OURS} {sys.modules[OURS].RELEASE}"
-    if name.startswith(f"{THEIRS}.distributed."):
-        sentence += importlib.import_module(f"{OURS}.distributed.absent").hint(name.split(".")[2])
     return sentence + importlib.import_module(f"{OURS}.absent_names").hint(name)
 
 

@@ -5,36 +5,27 @@ Source: https://docs.pytorch.org/docs/stable/distributed.html
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from ..ground.importing import load as _load
+from ..multiprocessing.errors import QueueEmptyError
+from ..multiprocessing.reduce_op import ReduceOp, reduce_op
+from ..multiprocessing.stores import *  # noqa: F403
+from ..multiprocessing.stores import __all__ as _stores
 from . import distributed_c10d
-from .absent import ABSENT, hint
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
 from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import __all__ as _groups
 from .distributed_c10d import _get_default_group as _get_default_group
-from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
-from .messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
-from .objects import (
-    all_gather_object,
-    broadcast_object_list,
-    gather_object,
-    recv_object_list,
-    scatter_object_list,
-    send_object_list,
-)
-from .reduce_op import ReduceOp, reduce_op
-from .stores import FileStore, HashStore, PrefixStore, Store, TCPStore
+from .messages import *  # noqa: F403
+from .messages import __all__ as _messages
 
 __all__ = [
-    *_collectives, *_groups, "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "FileStore", "HashStore", "P2POp", "PrefixStore", "QueueEmptyError", "ReduceOp", "Store", "TCPStore",
-    "all_gather_object", "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object",
-    "init_device_mesh", "irecv", "is_available", "isend", "recv", "recv_object_list", "reduce_op",
-    "scatter_object_list", "send", "send_object_list",
+    *_collectives, *_groups, *_messages, *_stores, "DeviceMesh", "QueueEmptyError", "ReduceOp", "distributed_c10d",
+    "init_device_mesh", "is_available", "reduce_op",
 ]  # fmt: skip
 
 
@@ -43,16 +34,17 @@ def is_available() -> bool:
     return True
 
 
+_PAGE = "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed."
+for _name, _thing in [(_name, globals()[_name]) for _name in __all__]:
+    if issubclass(type(_thing), (type, FunctionType)) and "Source:" not in _thing.__doc__:
+        _thing.__doc__ = f"{_thing.__doc__}\n\nSource: {_PAGE}{_name}"
+
 #: Modules of the table of answers, ``absent_distributed.py``, which PyTorch imports with this one; others are imported.
 _ANSWERED = {"algorithms", "constants", "device_mesh", "rpc", "utils"}
-_PART_OF = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _ANSWERED:
         return _load(f"{__package__}.{name}")
-    if name in _PART_OF:
-        return getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
-    if name in ABSENT:
-        raise AttributeError(f"torch.distributed.{name} is not in glassgrad{hint(name)}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    hint = _load("..absent_names", __package__).hint(f"torch.distributed.{name}")
+    raise AttributeError(f"torch.distributed.{name} is not in glassgrad{hint}")

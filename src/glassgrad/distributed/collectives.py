@@ -1,347 +1,399 @@
-"""The collectives on tensors: every rank of a group calls the same one, in the same order.
+"""The collectives: every rank of a group calls the same one, in the same order.
 
-Each says what it refuses, what all ranks must agree about, which tensors change, and what its channel does to the
-arrays of those (``out``) and of what it reads (``own``).
+Each function says what it takes, and by its decorator which of that it reads and what a channel does with the arrays.
+``_run`` does the rest for all: it checks, tells what the ranks must have alike, meets them, and writes the results.
+Those on objects send pickles the same ways: only among processes that trust each other.
 """
 
 from __future__ import annotations
 
+import functools
+import pickle
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Any
+from itertools import cycle
+from typing import Any, ParamSpec
 
 import numpy as np
 
+from ..multiprocessing.errors import DistBackendError, DistNetworkError
+from ..multiprocessing.reduce_op import RedOpType, ReduceOp, checked
+from .calls import joined
 from .distributed_c10d import member, rank_inside
-from .errors import DistBackendError, DistNetworkError
 from .process_group import ProcessGroup
-from .reduce_op import RedOpType, ReduceOp, checked
 from .tensors import check, check_sizes, dense, room, store, told
 from .work import Work
 
 __all__ = [
-    "all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all",
-    "all_to_all_single", "barrier", "broadcast", "gather", "monitored_barrier", "reduce", "reduce_scatter",
-    "reduce_scatter_single", "reduce_scatter_tensor", "scatter",
+    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_gather_single", "all_reduce",
+    "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "broadcast", "broadcast_object_list",
+    "gather", "gather_object", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_single",
+    "reduce_scatter_tensor", "scatter", "scatter_object_list",
 ]  # fmt: skip
 
-_Step = Callable[[Any, list[np.ndarray], list[np.ndarray]], None]  # of the channel, the arrays to fill, those to read
+_P = ParamSpec("_P")
+_Arrays = list[np.ndarray]
+#: Of those that send to each rank by itself: whether all ranks receive, and whether all send; else the root does.
+_ROUTES = {"all_gather": (True, True), "gather": (False, True), "scatter": (True, False), "broadcast": (True, False)}
+#: What is said of lists that have not one tensor for each rank, and of tensors that are not as large as one of each.
+_LENGTHS = {
+    "all_gather": "ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {size}, got "
+    "{got})",
+    "gather": "ProcessGroupGloo::gather: Incorrect output list size {got}. Output list size should be {size}, same as "
+    "size of the process group.",
+    "scatter": "ProcessGroupGloo::scatter: Incorrect input list size {got}. Input list size should be {size}, same as "
+    "size of the process group.",
+    "reduce_scatter": "invalid input tensor list size, must be world size",
+    "all_to_all": "Number of input and output tensors must be equal to the size of the process group",
+    "all_gather_single": "output tensor size must be equal to world_size times input tensor size",
+    "reduce_scatter_single": "input tensor must be the same size as output size times world size",
+}
 
 
-def _run(
-    group: ProcessGroup, name: str, operands: str, step: _Step, changed: Sequence[Any], read: Sequence[Any] = (),
-    *, op: RedOpType | None = None, async_op: bool = False,
-) -> Work | None:  # fmt: skip
-    """Have all ranks, which agree about ``operands``, do ``step``, whose results ``changed`` holds then."""
+def _collective(
+    step: Callable[..., None] | None = None, reads: str = ""
+) -> Callable[[Callable[_P, dict[str, Any]]], Callable[_P, Work | None]]:
+    """Make a collective of a function that gives its arguments by their names.
+
+    step    what a channel does with the arrays to fill, those to read, the way to reduce and the root; None: it sends
+            to each rank by itself, as ``_ROUTES`` says
+    reads   the argument that is read; the other tensors are filled
+    """
+
+    def made(arguments: Callable[_P, dict[str, Any]]) -> Callable[_P, Work | None]:
+        arguments.__annotations__["return"] = "Work | None"
+
+        @functools.wraps(arguments)
+        def collective(*args: _P.args, **kwargs: _P.kwargs) -> Work | None:
+            return _run(arguments.__name__, step, reads, arguments(*args, **kwargs))
+
+        return collective
+
+    return made
+
+
+def _run(name: str, step: Callable[..., None] | None, reads: str, given: dict[str, Any]) -> Work | None:
+    """Do a collective: None, or with ``async_op`` what to wait for."""
+    given_group, async_op, op = given.pop("group"), given.pop("async_op"), given.pop("op", None)
+    end = [given.pop(each) for each in ("src", "dst", "group_src", "group_dst") if each in given]
+    splits = [given.pop(each) for each in ("output_split_sizes", "input_split_sizes") if each in given]
+    check(**given)
+    if (group := member(given_group, name)) is None:
+        return None
+    out, own = (
+        [each for key, value in given.items() if (key == reads) is read for each in _listed(value)]
+        for read in (False, True)
+    )
+    root = rank_inside(group, end[0], end[1], 0 if reads else None, name) if end else None
+    if name in _LENGTHS:
+        _check_sizes(name, group, out, own, root)
+    way = None if op is None else checked(op, name, out[0]._array.dtype)
+    cuts = [_cut(*each, group) for each in zip(out + own, splits, strict=False)]
+    sources, targets = _route(name, group, root) if step is None else ([], [])
 
     def steps() -> None:
-        out, own = [room(each) for each in changed], [dense(each) for each in read]
-        if len(own) == 1 and any(np.may_share_memory(own[0], each) for each in out):
-            own = [own[0].copy()]
-        step(group.channel, out, own)
-        for tensor, array in zip(changed, out, strict=True):
-            if op is RedOpType.AVG:
+        rooms, contents = [room(each) for each in out], [dense(each) for each in own]
+        if len(contents) == 1 and any(np.may_share_memory(contents[0], each) for each in rooms):
+            contents = [contents[0].copy()]
+        if step is None:
+            group.channel.exchange(dict(zip(sources, rooms)), dict(zip(targets, cycle(contents))))
+        elif cuts:
+            step(group.channel, np.split(rooms[0], cuts[0]), np.split(contents[0], cuts[1]), way, root)
+        else:
+            step(group.channel, rooms, contents, way, root)
+        for tensor, array in zip(out, rooms, strict=True):
+            if way is RedOpType.AVG and root in (None, group.rank()):
                 np.divide(array, array.dtype.type(group.size()), out=array)
             store(tensor, array)
 
-    work = group.run(name, operands, steps, list(changed), wait=not async_op)
+    call = group.call(name, _alike(name, out, own, way, root))
+    work = group.run(call, steps, out, not async_op)
     return work if async_op else None
 
 
-def _ranked(arrays: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Arrays by the rank that each is from or for."""
-    return dict(enumerate(arrays))
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
-    """Every rank's ``tensor`` becomes the reduction of all: the same bits everywhere.
+def _alike(name: str, out: list[Any], own: list[Any], way: RedOpType | None, root: int | None) -> str:
+    """What all ranks must agree about; scatter's list is the root's alone, and what all send to all has any shape."""
+    words = [told(each) for each in (own if own and name != "scatter" else out)]
+    if name.startswith("all_to_all"):
+        words = [words[0].partition(" ")[0]]
+    words += [] if way is None else [way.name]
+    words += [] if root is None else [f"{'to' if name in ('gather', 'reduce') else 'from'} rank {root}"]
+    return " ".join(words)
 
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_reduce
-    """
-    check(tensor=tensor)
-    if (whole := member(group, "all_reduce")) is None:
-        return None
-    way = checked(op, "all_reduce", tensor._array.dtype)
-    step: _Step = lambda channel, out, own: channel.all_reduce(out[0], way)  # noqa: E731
-    return _run(whole, "all_reduce", told(tensor, way.name), step, [tensor], op=way, async_op=async_op)
+
+def _check_sizes(name: str, group: ProcessGroup, out: list[Any], own: list[Any], root: int | None) -> None:
+    """Errors for lists that have not one tensor for each rank, tensors of other shapes, or are for the root alone."""
+    many, few = (out, own) if "gather" in name else (own, out)
+    wrong = len(many) != group.size() or name == "all_to_all" and len(few) != group.size()
+    if name.endswith("single"):
+        if many[0]._array.size != few[0]._array.size * group.size():
+            raise ValueError(_LENGTHS[name])
+        return
+    if root is not None:
+        _check_list_of_root(name, many, group.rank() == root)
+        wrong = wrong and bool(many)
+    if wrong:
+        raise RuntimeError(_LENGTHS[name].format(size=group.size(), got=len(many)))
+    if name == "reduce_scatter":
+        check_sizes(few, many[group.rank()], name)
+    elif name != "all_to_all":
+        check_sizes(many, few[0], name.replace("_", ""))
+
+
+def _check_list_of_root(name: str, given: Any, here: bool) -> None:
+    place = "destination" if name == "gather" else "source"
+    if here and not given:
+        raise ValueError(f"Argument ``{name}_list`` must be specified on {place} rank.")
+    if given and not here:
+        raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{place} ranks.")
+
+
+def _cut(tensor: Any, sizes: Any, group: ProcessGroup) -> np.ndarray:
+    """Where a tensor is cut into a part for each rank: parts of these sizes, or equal ones."""
+    length = tensor._array.shape[0] if tensor._array.ndim else 1
+    if not sizes:
+        if length % group.size():
+            raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+        sizes = [length // group.size()] * group.size()
+    elif len(sizes) != group.size():
+        raise RuntimeError("Number of tensor splits not equal to group size")
+    elif sum(sizes) != length:
+        raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    return np.cumsum(sizes)[:-1]
+
+
+def _route(name: str, group: ProcessGroup, root: int | None) -> tuple[Iterable[Any], Iterable[Any]]:
+    """The ranks that this one receives from, and those that it sends to."""
+    (all_receive, all_send), every, here = _ROUTES[name], range(group.size()), group.rank() == root
+    sources = every if all_send else [root]
+    targets = every if all_receive else [root]
+    return sources if all_receive or here else [], targets if all_send or here else []
+
+
+def _reduce_parts(channel: Any, out: _Arrays, own: _Arrays, op: RedOpType, root: Any) -> None:
+    parts = [each.reshape(-1) for each in own]
+    whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    counts = [part.size for part in parts] if len(parts) == channel.size else [out[0].size] * channel.size
+    channel.reduce_scatter(out[0], whole, counts, op)
+
+
+def _swap(channel: Any, out: _Arrays, own: _Arrays, *_: Any) -> None:
+    """Send every rank its array, once it is clear that each is as large as the room for it."""
+    by_rank: Callable[[Iterable[np.ndarray]], dict[int, np.ndarray]] = lambda arrays: dict(enumerate(arrays))  # noqa: E731
+    sizes, rooms = (np.array([array.size for array in arrays]) for arrays in (own, out))
+    coming = np.empty_like(sizes)
+    channel.exchange(by_rank(coming.reshape(-1, 1)), by_rank(sizes.reshape(-1, 1)))
+    wrong = np.flatnonzero(coming != rooms)
+    fine = np.array([not wrong.size], np.int32)
+    channel.all_reduce(fine, RedOpType.MIN)
+    if not fine[0]:
+        words = [f"rank {rank} sends {coming[rank]} elements for {rooms[rank]}" for rank in wrong]
+        words = words or ["another rank was sent what does not fit"]
+        raise DistBackendError(f"Sizes differ between ranks in all_to_all: {'; '.join(words)}")
+    channel.exchange(by_rank(out), by_rank(own))
+
+
+# -- on tensors -------------------------------------------------------------------------------------------------------
+
+
+@_collective(lambda channel, out, own, op, root: channel.all_reduce(out[0], op))
+def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> dict[str, Any]:
+    """Every rank's ``tensor`` becomes the reduction of all: the same bits everywhere."""
+    return locals()
 
 
 def all_reduce_coalesced(
     tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """:func:`all_reduce` of several tensors."""
-    tensors = tensors if isinstance(tensors, list) else [tensors]
+    tensors = _listed(tensors)
     check(tensors=tensors)
-    if member(group, "all_reduce_coalesced") is None:
-        return None
     return [all_reduce(tensor, op, group, async_op) for tensor in tensors][-1]
 
 
+@_collective(lambda channel, out, own, op, root: channel.reduce(out[0], root, op))
 def reduce(
     tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False,
     group_dst: int | None = None,
-) -> Work | None:  # fmt: skip
-    """The ``tensor`` of rank ``dst`` becomes the reduction of all; the others' stay.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.reduce
-    """
-    check(tensor=tensor)
-    if (whole := member(group, "reduce")) is None:
-        return None
-    root, way = rank_inside(whole, dst, group_dst, None, "reduce"), checked(op, "reduce", tensor._array.dtype)
-    changed, read = ([tensor], []) if whole.rank() == root else ([], [tensor])
-    step: _Step = lambda channel, out, own: channel.reduce((out + own)[0], root, way)  # noqa: E731
-    operands = told(tensor, way.name, f"to rank {root}")
-    return _run(whole, "reduce", operands, step, changed, read, op=way, async_op=async_op)
+) -> dict[str, Any]:  # fmt: skip
+    """The ``tensor`` of rank ``dst`` becomes the reduction of all; the others' stay."""
+    return locals()
 
 
+@_collective(lambda channel, out, own, op, root: channel.broadcast(out[0], root))
 def broadcast(
     tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
-) -> Work | None:
-    """Every rank's ``tensor`` becomes that of rank ``src``.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.broadcast
-    """
-    check(tensor=tensor)
-    if (whole := member(group, "broadcast")) is None:
-        return None
-    root = rank_inside(whole, src, group_src, None, "broadcast")
-    step: _Step = lambda channel, out, own: channel.broadcast(out[0], root)  # noqa: E731
-    return _run(whole, "broadcast", told(tensor, f"from rank {root}"), step, [tensor], async_op=async_op)
+) -> dict[str, Any]:
+    """Every rank's ``tensor`` becomes that of rank ``src``."""
+    return locals()
 
 
-def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
-    """``tensor_list`` becomes the tensors of all ranks, equal in shape.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_gather
-    """
-    check(tensor_list=tensor_list, tensor=tensor)
-    if (whole := member(group, "all_gather")) is None:
-        return None
-    if len(tensor_list) != whole.size():
-        raise RuntimeError(
-            f"ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {whole.size()}, "
-            f"got {len(tensor_list)})"
-        )
-    check_sizes(tensor_list, tensor, "allgather")
-    step: _Step = lambda channel, out, own: channel.exchange(_ranked(out), _ranked(own * len(out)))  # noqa: E731
-    return _run(whole, "all_gather", told(tensor), step, tensor_list, [tensor], async_op=async_op)
+@_collective(reads="tensor")
+def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> dict[str, Any]:
+    """``tensor_list`` becomes the tensors of all ranks, equal in shape."""
+    return locals()
 
 
-def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
-    """``output_tensor`` becomes the tensors of all ranks behind each other, or stacked."""
-    check(output_tensor=output_tensor, input_tensor=input_tensor)
-    if (whole := member(group, "all_gather_single")) is None:
-        return None
-    if output_tensor._array.size != input_tensor._array.size * whole.size():
-        raise ValueError("output tensor size must be equal to world_size times input tensor size")
-    step: _Step = lambda channel, out, own: channel.all_gather(out[0], own[0])  # noqa: E731
-    read = [input_tensor]
-    return _run(whole, "all_gather_single", told(input_tensor), step, [output_tensor], read, async_op=async_op)
-
-
-def _renamed(old: str, new: str) -> None:
-    warnings.warn(
-        f"`torch.distributed.{old}` is deprecated. Please use `torch.distributed.{new}` instead.",
-        FutureWarning,
-        stacklevel=3,
-    )
-
-
-def all_gather_into_tensor(
+@_collective(lambda channel, out, own, op, root: channel.all_gather(out[0], own[0]), "input_tensor")
+def all_gather_single(
     output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
-) -> Work | None:
-    """The former name of :func:`all_gather_single`."""
-    _renamed("all_gather_into_tensor", "all_gather_single")
-    return all_gather_single(output_tensor, input_tensor, group, async_op)
+) -> dict[str, Any]:
+    """``output_tensor`` becomes the tensors of all ranks behind each other, or stacked."""
+    return locals()
 
 
-def _check_root_list(group: ProcessGroup, root: int, given: Any, tensor: Any, name: str) -> None:
-    """Errors for a list of tensors, one for each rank, that the root must have, and no other rank may have."""
-    place, word = ("destination", "output") if name == "gather" else ("source", "input")
-    if group.rank() != root and given:
-        raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{place} ranks.")
-    if group.rank() == root and not given:
-        raise ValueError(f"Argument ``{name}_list`` must be specified on {place} rank.")
-    if given and len(given) != group.size():
-        raise RuntimeError(
-            f"ProcessGroupGloo::{name}: Incorrect {word} list size {len(given)}. {word.title()} list size should be "
-            f"{group.size()}, same as size of the process group."
-        )
-    check_sizes(given, tensor, name)
-
-
+@_collective(reads="tensor")
 def gather(
     tensor: Any, gather_list: Any = None, dst: int | None = None, group: Any = None, async_op: bool = False,
     group_dst: int | None = None,
-) -> Work | None:  # fmt: skip
-    """``gather_list`` on rank ``dst`` (0 where not given) becomes the tensors of all ranks.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.gather
-    """
-    rooms = gather_list or []
-    check(tensor=tensor, gather_list=rooms)
-    if (whole := member(group, "gather")) is None:
-        return None
-    root = rank_inside(whole, dst, group_dst, 0, "gather")
-    _check_root_list(whole, root, rooms, tensor, "gather")
-    step: _Step = lambda channel, out, own: channel.exchange(_ranked(out), {root: own[0]})  # noqa: E731
-    return _run(whole, "gather", told(tensor, f"to rank {root}"), step, rooms, [tensor], async_op=async_op)
+) -> dict[str, Any]:  # fmt: skip
+    """``gather_list`` on rank ``dst`` (0 where not given) becomes the tensors of all ranks."""
+    gather_list = gather_list or []
+    return locals()
 
 
+@_collective(reads="scatter_list")
 def scatter(
     tensor: Any, scatter_list: Any = None, src: int | None = None, group: Any = None, async_op: bool = False,
     group_src: int | None = None,
-) -> Work | None:  # fmt: skip
-    """Every rank's ``tensor`` becomes its own of ``scatter_list`` on rank ``src`` (0 where not given).
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.scatter
-    """
-    parts = scatter_list or []
-    check(tensor=tensor, scatter_list=parts)
-    if (whole := member(group, "scatter")) is None:
-        return None
-    root = rank_inside(whole, src, group_src, 0, "scatter")
-    _check_root_list(whole, root, parts, tensor, "scatter")
-    step: _Step = lambda channel, out, own: channel.exchange({root: out[0]}, _ranked(own))  # noqa: E731
-    return _run(whole, "scatter", told(tensor, f"from rank {root}"), step, [tensor], parts, async_op=async_op)
+) -> dict[str, Any]:  # fmt: skip
+    """Every rank's ``tensor`` becomes its own of ``scatter_list`` on rank ``src`` (0 where not given)."""
+    scatter_list = scatter_list or []
+    return locals()
 
 
+@_collective(_reduce_parts, "input_list")
 def reduce_scatter(
     output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Work | None:
-    """``output`` becomes the reduction of what all ranks have for this one in ``input_list``.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.reduce_scatter
-    """
-    check(output=output, input_list=input_list)
-    if (whole := member(group, "reduce_scatter")) is None:
-        return None
-    if len(input_list) != whole.size():
-        raise RuntimeError("invalid input tensor list size, must be world size")
-    check_sizes([output], input_list[whole.rank()], "reduce_scatter")
-    way = checked(op, "reduce_scatter", output._array.dtype)
-
-    def step(channel: Any, out: list[np.ndarray], own: list[np.ndarray]) -> None:
-        parts = [each.reshape(-1) for each in own]
-        channel.reduce_scatter(out[0], np.concatenate(parts), [part.size for part in parts], way)
-
-    operands = " ".join((*(told(each) for each in input_list), way.name))
-    return _run(whole, "reduce_scatter", operands, step, [output], input_list, op=way, async_op=async_op)
+) -> dict[str, Any]:
+    """``output`` becomes the reduction of what all ranks have for this one in ``input_list``."""
+    return locals()
 
 
+@_collective(_reduce_parts, "input")
 def reduce_scatter_single(
     output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Work | None:
+) -> dict[str, Any]:
     """``output`` becomes the reduction of all ranks' parts of ``input`` that belong to this one."""
-    check(output=output, input=input)
-    if (whole := member(group, "reduce_scatter_single")) is None:
-        return None
-    if output._array.size * whole.size() != input._array.size:
-        raise ValueError("input tensor must be the same size as output size times world size")
-    way = checked(op, "reduce_scatter_single", output._array.dtype)
-    counts = [output._array.size] * whole.size()
-    step: _Step = lambda channel, out, own: channel.reduce_scatter(out[0], own[0].reshape(-1), counts, way)  # noqa: E731
-    name, operands = "reduce_scatter_single", told(output, way.name)
-    return _run(whole, name, operands, step, [output], [input], op=way, async_op=async_op)
+    return locals()
 
 
-def reduce_scatter_tensor(
-    output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Work | None:
-    """The former name of :func:`reduce_scatter_single`."""
-    _renamed("reduce_scatter_tensor", "reduce_scatter_single")
-    return reduce_scatter_single(output, input, op, group, async_op)
-
-
+@_collective(_swap, "input_tensor_list")
 def all_to_all(
     output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
-) -> Work | None:
-    """``output_tensor_list[i]`` becomes what rank i has for this rank in its ``input_tensor_list``.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_to_all
-    """
-    check(output_tensor_list=output_tensor_list, input_tensor_list=input_tensor_list)
-    if (whole := member(group, "all_to_all")) is None:
-        return None
-    if len(output_tensor_list) != whole.size() or len(input_tensor_list) != whole.size():
-        raise RuntimeError("Number of input and output tensors must be equal to the size of the process group")
-    kind = str(input_tensor_list[0].dtype).removeprefix("torch.")
-    return _run(whole, "all_to_all", kind, _swap, output_tensor_list, input_tensor_list, async_op=async_op)
+) -> dict[str, Any]:
+    """``output_tensor_list[i]`` becomes what rank i has for this rank in its ``input_tensor_list``."""
+    return locals()
 
 
-def _swap(channel: Any, out: list[np.ndarray], own: list[np.ndarray]) -> None:
-    """Send every rank its array, once it is clear that each is as large as the room for it."""
-    sizes, rooms = (np.array([array.size for array in arrays]) for arrays in (own, out))
-    coming = np.empty_like(sizes)
-    channel.exchange(_ranked(coming.reshape(-1, 1)), _ranked(sizes.reshape(-1, 1)))
-    wrong = np.flatnonzero(coming != rooms)
-    if not channel.agreed(not wrong.size):
-        told = [f"rank {rank} sends {coming[rank]} elements for {rooms[rank]}" for rank in wrong]
-        told = told or ["another rank was sent what does not fit"]
-        raise DistBackendError(f"Sizes differ between ranks in all_to_all: {'; '.join(told)}")
-    channel.exchange(_ranked(out), _ranked(own))
-
-
+@_collective(_swap, "input")
 def all_to_all_single(
     output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None,
     async_op: bool = False,
-) -> Work | None:  # fmt: skip
-    """The same for parts of one tensor along dimension 0, equal ones where no sizes are given.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_to_all_single
-    """
-    check(output=output, input=input)
-    if (whole := member(group, "all_to_all_single")) is None:
-        return None
-    splits = []
-    for tensor, given in ((output, output_split_sizes), (input, input_split_sizes)):
-        length = tensor._array.shape[0] if tensor._array.ndim else 1
-        if not given:
-            if length % whole.size():
-                raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
-            given = [length // whole.size()] * whole.size()
-        elif len(given) != whole.size():
-            raise RuntimeError("Number of tensor splits not equal to group size")
-        elif sum(given) != length:
-            raise RuntimeError("Split sizes doesn't match total dim 0 size")
-        splits.append(np.cumsum(given)[:-1])
-
-    def step(channel: Any, out: list[np.ndarray], own: list[np.ndarray]) -> None:
-        _swap(channel, np.split(out[0], splits[0]), np.split(own[0], splits[1]))
-
-    kind = str(output.dtype).removeprefix("torch.")
-    return _run(whole, "all_to_all_single", kind, step, [output], [input], async_op=async_op)
+) -> dict[str, Any]:  # fmt: skip
+    """The same for parts of one tensor along dimension 0, equal ones where no sizes are given."""
+    return locals()
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
-    """Return once all ranks of the group are here.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.barrier
-    """
-    if (whole := member(group, "barrier")) is None:
-        return None
+@_collective(lambda channel, out, own, op, root: None)  # to meet is all
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> dict[str, Any]:
+    """Return once all ranks of the group are here."""
     if device_ids is not None and not isinstance(device_ids, list):
         raise TypeError("Invalid function argument: device_ids type should be List[int]")
-    return _run(whole, "barrier", "", lambda channel, out, own: None, [], async_op=async_op)  # to meet is all
+    return {"group": group, "async_op": async_op}
 
 
 def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
-    """The same, rank 0 telling who is missing after ``timeout``; all of them with ``wait_all_ranks``.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.monitored_barrier
-    """
+    """The same, rank 0 telling who is missing after ``timeout``; all of them with ``wait_all_ranks``."""
     if (whole := member(group, "monitored_barrier")) is None:
         return
     seconds = (whole.timeout if timeout is None else timeout).total_seconds()
     try:
-        whole.run("monitored_barrier", "", lambda: None, timeout=seconds)
+        whole.run(whole.call("monitored_barrier", "", seconds), lambda: None)
     except DistNetworkError as error:
         if whole.rank() or not error.missing:
             raise
         late = error.missing if wait_all_ranks else error.missing[:1]
-        some = "Ranks " + ", ".join(map(str, late)) if len(late) > 1 else f"Rank {late[0]}"
-        raise DistNetworkError(
-            f"[Rank 0]: {some} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms", late
-        ) from None
+        who = f"Rank{'s' * (len(late) > 1)} {joined(late)}"
+        words = f"[Rank 0]: {who} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms"
+        raise DistNetworkError(words, late) from None
+
+
+def _former(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function by a name that it had before, which warns."""
+
+    @functools.wraps(function)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        words = f"`torch.distributed.{name}` is deprecated. Please use `torch.distributed.{function.__name__}` instead."
+        warnings.warn(words, FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    renamed.__name__ = renamed.__qualname__ = name
+    return renamed
+
+
+all_gather_into_tensor = _former("all_gather_into_tensor", all_gather_single)
+reduce_scatter_tensor = _former("reduce_scatter_tensor", reduce_scatter_single)
+
+
+# -- on objects -------------------------------------------------------------------------------------------------------
+
+
+def _send_objects(
+    name: str, given: Any, fill: list[Any] | None, values: list[Any], end: tuple[int | None, ...] = ()
+) -> None:
+    """Pickle ``values``, one for each rank or one for all, and fill a list with the objects that come."""
+    if (group := member(given, name)) is None:
+        return
+    kind = name.partition("_object")[0]
+    root = rank_inside(group, end[0], end[1], 0, kind) if end else None
+    if kind == "gather":
+        _check_list_of_root(kind, fill if fill is None or group.rank() != root else True, group.rank() == root)
+    sources, targets = _route(kind, group, root)
+    if kind == "scatter" and group.rank() == root and len(values) != group.size():
+        raise ValueError(f"scatter_object_input_list must have {group.size()} items on the source rank")
+    contents = [pickle.dumps(value) for value in values] if targets else []
+    call = group.call(name, _alike(kind, [], [], None, root))
+    found = group.exchange(call, sources, dict(zip(targets, cycle(contents))))
+    if fill is not None:
+        fill[: len(found)] = found
+
+
+def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
+    """``object_list`` becomes the objects of all ranks."""
+    _send_objects("all_gather_object", group, object_list, [obj])
+
+
+def gather_object(
+    obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Any = None,
+    group_dst: int | None = None,
+) -> None:  # fmt: skip
+    """``object_gather_list`` on rank ``dst`` (0 where not given) becomes the objects of all ranks."""
+    _send_objects("gather_object", group, object_gather_list, [obj], (dst, group_dst))
+
+
+def broadcast_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    group_src: int | None = None,
+) -> None:  # fmt: skip
+    """Every rank's ``object_list`` becomes that of rank ``src`` (0 where not given)."""
+    found: list[Any] = []
+    _send_objects("broadcast_object_list", group, found, [[*object_list]], (src, group_src))
+    for values in found:
+        object_list[: len(values)] = values
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
+    src: int | None = None, group: Any = None, group_src: int | None = None,
+) -> None:  # fmt: skip
+    """The first item of every rank's output list becomes its own of the input list on rank ``src``."""
+    if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:
+        raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
+    values = scatter_object_input_list or []
+    _send_objects("scatter_object_list", group, scatter_object_output_list, values, (src, group_src))

@@ -31,9 +31,11 @@ class DeviceMesh:
 
     def _make(self, dim: int) -> Any:
         """The group of this rank's line along a dimension; all ranks make the groups of all lines."""
-        lines = np.moveaxis(self.mesh._array, dim, -1).reshape(-1, self.mesh._array.shape[dim])
-        groups = [new_group(line.tolist(), sort_ranks=False) for line in lines]
-        return next((group for group, line in zip(groups, lines, strict=True) if get_rank() in line), None)
+        own = None
+        for line in np.moveaxis(self.mesh._array, dim, -1).reshape(-1, self.mesh._array.shape[dim]).tolist():
+            made = new_group(line, sort_ranks=False)
+            own = made if get_rank() in line else own
+        return own
 
     @property
     def ndim(self) -> int:
@@ -50,18 +52,16 @@ class DeviceMesh:
         return int(self.mesh._array.size if mesh_dim is None else self.shape[mesh_dim])
 
     def _dimension(self, dim: int | str | None) -> int:
-        if dim is None:
-            if self.ndim > 1:
-                raise RuntimeError(
-                    f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be "
-                    "specified when device_mesh.ndim > 1."
-                )
-            return 0
-        if isinstance(dim, int):
-            return dim
-        if dim not in (self.mesh_dim_names or ()):
+        if dim is None and self.ndim > 1:
+            raise RuntimeError(
+                f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified "
+                "when device_mesh.ndim > 1."
+            )
+        if dim is None or isinstance(dim, int):
+            return dim or 0
+        if dim not in (names := self.mesh_dim_names or ()):
             raise KeyError(f"Invalid mesh_dim_name {dim}: the mesh's dimensions are {self.mesh_dim_names}")
-        return (self.mesh_dim_names or ()).index(dim)
+        return names.index(dim)
 
     def __getitem__(self, name: str) -> DeviceMesh:
         dim = self._dimension(name)
@@ -107,8 +107,7 @@ def init_device_mesh(
     """
     if mesh_dim_names is not None and len(set(mesh_dim_names)) != len(mesh_dim_names):
         raise RuntimeError(f"Each mesh_dim_name must be unique. Found repeated mesh_dim_name in {mesh_dim_names}")
-    if int(np.prod(mesh_shape)) != get_world_size():
-        raise RuntimeError(f"Mesh should not be bigger than default world size {get_world_size()}, but found "
-                           f"{int(np.prod(mesh_shape))} ranks!")  # fmt: skip
-    ranks = np.arange(get_world_size()).reshape(mesh_shape)
-    return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names)
+    size, found = get_world_size(), int(np.prod(mesh_shape))
+    if found != size:
+        raise RuntimeError(f"Mesh should not be bigger than default world size {size}, but found {found} ranks!")
+    return DeviceMesh(device_type, np.arange(size).reshape(mesh_shape), mesh_dim_names=mesh_dim_names)

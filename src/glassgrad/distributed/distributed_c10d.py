@@ -5,18 +5,18 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
-import sys
 import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from ..ground.device import device as _device
-from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError
+from ..multiprocessing.errors import DistBackendError, DistError, DistNetworkError, DistStoreError
+from ..multiprocessing.mpi import finalize
+from ..multiprocessing.reduce_op import ReduceOp
+from ..multiprocessing.stores import Store
 from .process_group import ProcessGroup
-from .reduce_op import ReduceOp
 from .start import connect
-from .stores import Store
 from .work import Work
 
 __all__ = [
@@ -29,27 +29,14 @@ __all__ = [
 ]  # fmt: skip
 
 default_pg_timeout = timedelta(minutes=30)
-_UNINITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
-_NOT_BUILT = {
-    name: f"Distributed package doesn't have {name.upper()} built in: it carries tensors between GPUs, and tensors "
-    "are on the CPU here; use 'gloo' or 'mpi'"
-    for name in ("nccl", "ucc", "xccl")
-}
+_groups: dict[str, ProcessGroup] = {}  # by name; "0" is the default one
+_state: dict[str, Any] = {"begun": 0, "named": 0, "backend": "", "ended well": True}
 
 
 class Backend(str):
-    """The lower-case name of what carries messages; ``gloo`` and ``mpi`` mean the same here.
+    """The lower-case name of what carries messages; ``gloo`` and ``mpi`` mean the same here."""
 
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.Backend
-    """
-
-    UNDEFINED = "undefined"
-    GLOO = "gloo"
-    NCCL = "nccl"
-    UCC = "ucc"
-    MPI = "mpi"
-    XCCL = "xccl"
-    FAKE = "fake"
+    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]  # noqa: RUF012 - a class attribute of PyTorch's
     default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}  # noqa: RUF012
 
@@ -62,16 +49,14 @@ class Backend(str):
 class _World(type):
     """Lets a class have the default group as an attribute."""
 
-    _default: ProcessGroup | None = None
-
     @property
     def WORLD(cls) -> ProcessGroup | None:
         """The default group; None where there is none."""
-        return _World._default
+        return _groups.get("0")
 
     @WORLD.setter
-    def WORLD(cls, value: ProcessGroup | None) -> None:
-        _World._default = value
+    def WORLD(cls, value: ProcessGroup) -> None:
+        _groups["0"] = value
 
 
 class group(metaclass=_World):
@@ -84,73 +69,39 @@ class GroupMember(metaclass=_World):
     NON_GROUP_MEMBER = -100
 
 
-_groups: dict[str, ProcessGroup] = {}
-_counts = {"begun": 0, "named": 0}
-_backend = ""
-
-
-def is_gloo_available() -> bool:
-    """True."""
-    return True
-
-
-def is_mpi_available() -> bool:
-    """Whether mpi4py is installed."""
-    return importlib.util.find_spec("mpi4py") is not None
-
-
-def is_nccl_available() -> bool:
-    """False: there is no GPU support."""
-    return False
-
-
-is_ucc_available = is_xccl_available = is_nccl_available
-
-
-def is_backend_available(backend: str) -> bool:
-    """Whether process groups can be made with ``backend``."""
-    return backend.lower() == "gloo" or (backend.lower() == "mpi" and is_mpi_available())
-
-
-def is_initialized() -> bool:
-    """Whether there is a default group."""
-    return _World._default is not None
-
-
-def is_torchelastic_launched() -> bool:
-    """Whether ``torch.distributed.run`` started this process."""
-    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
-
-
 def _get_default_group() -> ProcessGroup:
-    if _World._default is None:
-        raise ValueError(_UNINITIALIZED)
-    return _World._default
+    if "0" not in _groups:
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+    return _groups["0"]
 
 
 def _resolve(given: Any) -> ProcessGroup:
     return _get_default_group() if given is None else given
 
 
-def member(given: Any, name: str) -> ProcessGroup | None:
-    """The group ``given``, or the default one; None, and a warning, where this process is none of its members."""
-    if _rank_not_in_group(given):
-        words = f"Running {name} on global rank {get_rank()} which does not belong to the given group."
-        warnings.warn(words, stacklevel=3)
-        return None
-    return _resolve(given)
-
-
 def _rank_not_in_group(given: Any) -> bool:
     return given == GroupMember.NON_GROUP_MEMBER
 
 
-def _backends(given: str | None, device_id: Any) -> str:
-    """The backend that CPU tensors get, from ``gloo``, ``cpu:gloo,cuda:nccl`` or None; errors for what is not here."""
+def member(given: Any, name: str) -> ProcessGroup | None:
+    """The group ``given``, or the default one; None, and a warning, where this process is none of its members."""
+    if _rank_not_in_group(given):
+        words = f"Running {name} on global rank {get_rank()} which does not belong to the given group."
+        warnings.warn(words, stacklevel=4)  # of a collective's caller
+        return None
+    return _resolve(given)
+
+
+# -- beginning and ending ---------------------------------------------------------------------------------------------
+
+
+def _check(given: str | None, device_id: Any, timeout: Any) -> None:
+    """Errors for a backend as ``gloo`` or ``cpu:gloo,cuda:nccl`` that is not here, and for a timeout that is none."""
+    if not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     if given is None and device_id is not None:
         get_default_backend_for_device(device_id)
-    name = (given or "undefined").lower()
-    pairs: dict[str, str] = {}
+    name, pairs = (given or "undefined").lower(), dict[str, str]()
     for pair in name.split(",") if ":" in name else ():
         place, colon, carrier = pair.partition(":")
         if not colon:
@@ -159,13 +110,13 @@ def _backends(given: str | None, device_id: Any) -> str:
             raise ValueError(f"Duplicate device type {place} in backend string: {given}")
         pairs[place] = carrier
     name = pairs.get("cpu", next(iter(pairs.values()), name))
-    if name == "undefined":
-        return "gloo"
-    if name in _NOT_BUILT:
-        raise RuntimeError(_NOT_BUILT[name])
-    if name not in ("gloo", "mpi"):
+    if name in ("nccl", "ucc", "xccl"):
+        raise RuntimeError(
+            f"Distributed package doesn't have {name.upper()} built in: it carries tensors between GPUs, and tensors "
+            "are on the CPU here; use 'gloo' or 'mpi'"
+        )
+    if name not in ("gloo", "mpi", "undefined"):
         raise AssertionError(f"Unknown backend type {name}")
-    return name
 
 
 def init_process_group(
@@ -180,96 +131,100 @@ def init_process_group(
     init_method        ``env://`` (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), ``tcp://host:port``, ``file://path``
     store              a FileStore or TCPStore in its place: its file or address
     timeout            of every collective; 30 minutes where not given
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group
     """
-    global _backend
-    if _World._default is not None:
+    if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     limit = default_pg_timeout if timeout is None else timeout
-    _check_timeout(limit)
-    told = Backend(backend) if backend is not None else Backend("undefined")
-    _backends(backend, device_id)
+    told = Backend("undefined" if backend is None else backend)
+    _check(backend, device_id, limit)
     if not (isinstance(rank, int) and isinstance(world_size, int)):
         raise RuntimeError(f"`rank` and `world_size` must be integers. {rank} {world_size}")
-    _counts["begun"] += 1
-    if store is not None:
-        if not isinstance(store, Store):
-            raise TypeError(f"store: expected a FileStore or a TCPStore, where processes can meet, got {type(store)}")
-        init_method = store.meeting
-    url = "env://" if init_method is None else init_method
-    alone = told == "mpi" and init_method is None
-    channel, rank, world_size = connect(url, rank, world_size, limit.total_seconds(), f"{_counts['begun']}:0", alone)
-    _World._default = _groups["0"] = ProcessGroup(channel, "0", range(world_size), rank, limit)
-    _counts["named"] = 0
-    _backend = told
-
-
-def _check_timeout(timeout: Any) -> None:
-    if not isinstance(timeout, timedelta):
-        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    if not isinstance(store, (Store, type(None))):
+        raise TypeError(f"store: expected a FileStore or a TCPStore, where processes can meet, got {type(store)}")
+    _state["begun"] += 1
+    url = (init_method or "env://") if store is None else store.meeting
+    alone = told == "mpi" and url == "env://"
+    channel, rank, size = connect(url, rank, world_size, limit.total_seconds(), f"{_state['begun']}:0", alone)
+    _groups["0"] = ProcessGroup(channel, "0", range(size), rank, limit)
+    _state.update(named=0, backend=told)
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """End a group; with None, all of them.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.destroy_process_group
-    """
+    """End a group; with None, all of them."""
     if _rank_not_in_group(group):
         return
-    whole = _World._default
-    if group is None:
-        group = whole
-    if group is None:
+    whole = _groups.get("0")
+    group = whole if group is None else group
+    if group is None or whole is None:
         raise AssertionError("Process group cannot be None")
     if _groups.get(group.group_name) is not group:
         raise ValueError("Invalid process group specified")
     if group is not whole:
-        group.close()
-        del _groups[group.group_name]
+        _groups.pop(group.group_name).close()
         return
-    usable = all(each.broken is None and each.idle() for each in _groups.values()) and group.owned()
-    for each in _groups.values():
-        if each is not whole:
-            each.close()
-    if group.owned():
-        group.channel.leave(usable)
-    group.close()
+    usable = all(each.broken is None and each.idle() for each in _groups.values()) and whole.owned()
+    for name in [*_groups][1:]:
+        _groups.pop(name).close()
+    if whole.owned():
+        whole.channel.leave(usable)
+    whole.close()
     _groups.clear()
-    _World._default = None
-    _ended["well"] = _ended["well"] and usable
+    _state["ended well"] = _state["ended well"] and usable
 
 
-_ended = {"well": True}  # whether MPI may end with all ranks, or some would be waited for in vain
-
-
+@atexit.register
 def _at_exit() -> None:
-    if _World._default is not None and _World._default.owned():
+    if is_initialized() and _groups["0"].owned():
         destroy_process_group()
-    mpi = sys.modules.get(f"{__package__}.mpi")
-    if mpi is not None:
-        mpi.finalize(_ended["well"])
-
-
-atexit.register(_at_exit)
+    finalize(_state["ended well"])  # else MPI would wait for some ranks in vain
 
 
 # -- asking -----------------------------------------------------------------------------------------------------------
 
 
+def is_gloo_available() -> bool:
+    """True."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """False: there is no GPU support."""
+    return False
+
+
+is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_mpi_available() -> bool:
+    """Whether mpi4py is installed."""
+    return importlib.util.find_spec("mpi4py") is not None
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether process groups can be made with ``backend``."""
+    return backend.lower() == "gloo" or (backend.lower() == "mpi" and is_mpi_available())
+
+
+def is_initialized() -> bool:
+    """Whether there is a default group."""
+    return "0" in _groups
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether ``torch.distributed.run`` started this process."""
+    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
+
+
 def get_rank(group: ProcessGroup | None = None) -> int:
     """The rank of this process in a group; -1 where it is no member."""
-    if _rank_not_in_group(group):
-        return -1
-    return _resolve(group).rank()
+    return -1 if _rank_not_in_group(group) else _resolve(group).rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
     """The number of ranks of a group; -1 where this process is no member."""
-    if _rank_not_in_group(group):
-        return -1
-    return _resolve(group).size()
+    return -1 if _rank_not_in_group(group) else _resolve(group).size()
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
@@ -277,7 +232,8 @@ def get_backend(group: ProcessGroup | None = None) -> Backend:
     whole = _resolve(group)
     if _rank_not_in_group(whole):
         raise ValueError("Invalid process group specified")
-    return Backend(_backend if whole.group_name == "0" or _backend == "mpi" else "gloo")
+    told: Backend = _state["backend"]
+    return told if whole.group_name == "0" or told == "mpi" else Backend("gloo")
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
@@ -304,19 +260,28 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
     return list(_resolve(group).ranks)
 
 
-def _registered(group: ProcessGroup) -> ProcessGroup:
+def _ranks_of(group: ProcessGroup) -> list[int]:
     if _groups.get(getattr(group, "group_name", "")) is not group:
         raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    return group
+    return group.ranks
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank in ``group`` of the process with ``global_rank``."""
-    if group is _World._default:
+    if group is _groups.get("0"):
         return global_rank
-    if global_rank not in _registered(group).ranks:
+    if global_rank not in (ranks := _ranks_of(group)):
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return group.ranks.index(global_rank)
+    return ranks.index(global_rank)
+
+
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
+    """The global rank of the process with ``group_rank`` in ``group``."""
+    if group is _groups.get("0"):
+        return group_rank
+    if not 0 <= group_rank < len(ranks := _ranks_of(group)):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
 
 
 def rank_inside(
@@ -334,25 +299,15 @@ def rank_inside(
     return root
 
 
-def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """The global rank of the process with ``group_rank`` in ``group``."""
-    if group is _World._default:
-        return group_rank
-    if not 0 <= group_rank < len(_registered(group).ranks):
-        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
-    return group.ranks[group_rank]
-
-
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """The rank among the processes of this machine, from LOCAL_RANK."""
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
-    if fallback_rank is not None:
-        return int(fallback_rank)
-    raise RuntimeError(
-        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to "
-        "work, assuming you are not running in a multi-device context and want the code to run locally instead."
-    )
+    found = os.environ.get("LOCAL_RANK", fallback_rank)
+    if found is None:
+        raise RuntimeError(
+            "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to "
+            "work, assuming you are not running in a multi-device context and want the code to run locally instead."
+        )
+    return int(found)
 
 
 # -- smaller groups ---------------------------------------------------------------------------------------------------
@@ -363,14 +318,10 @@ def new_group(
     pg_options: Any | None = None, use_local_synchronization: bool = False, group_desc: str | None = None,
     device_id: Any = None, sort_ranks: bool = True,
 ) -> Any:  # fmt: skip
-    """A group of some of the processes; all must call this, in one order. Others than members get a mark.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.new_group
-    """
+    """A group of some of the processes; all must call this, in one order. Others than members get a mark."""
     whole = _get_default_group()
     limit = whole.timeout if timeout is None else timeout
-    _check_timeout(limit)
-    _backends(backend, device_id)
+    _check(backend, device_id, limit)
     chosen = list(range(whole.size())) if ranks is None else list(ranks)
     if len(set(chosen)) != len(chosen):
         raise ValueError(f"ranks list must not contain duplicate entries, got {chosen}")
@@ -386,15 +337,13 @@ def new_group(
         same = f"local:{','.join(map(str, chosen))}:"
         name = same + str(sum(key.startswith(same) for key in _groups))
     else:
-        _counts["named"] += 1
-        name = str(_counts["named"])
+        _state["named"] += 1
+        name = str(_state["named"])
     if whole.rank() not in chosen:
         return GroupMember.NON_GROUP_MEMBER
-    channel = whole.channel.narrow(chosen, f"{_counts['begun']}:{name}")
-    made = ProcessGroup(channel, name, chosen, chosen.index(whole.rank()), limit)
-    if group_desc is not None:
-        made.group_desc = group_desc
-    _groups[name] = made
+    channel = whole.channel.narrow(chosen, f"{_state['begun']}:{name}")
+    made = _groups[name] = ProcessGroup(channel, name, chosen, chosen.index(whole.rank()), limit)
+    made.group_desc = made.group_desc if group_desc is None else group_desc
     return made
 
 
@@ -408,14 +357,12 @@ def new_subgroups_by_enumeration(
     seen: dict[int, Any] = {}
     current, every = None, []
     for ranks in ranks_per_subgroup_list:
-        made = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
-        every.append(made)
+        every.append(new_group(ranks, timeout, backend, pg_options, group_desc=group_desc))
         for rank in ranks:
             if rank in seen:
                 raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
             seen[rank] = ranks
-            if get_rank() == rank:
-                current = made
+        current = every[-1] if get_rank() in ranks else current
     return current, every
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+
+from ..core.tensor import wrap
+from ..ground.waiting import poll
+from ..multiprocessing.errors import DistBackendError
+from .calls import Call
 from .distributed_c10d import _resolve, member, rank_inside
-from .errors import DistBackendError
 from .process_group import ProcessGroup
 from .tensors import check, dense, room, store, told
-from .waiting import Call, call_site
 from .work import Work
 
-__all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
+__all__ = [
+    "P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "recv_object_list", "send", "send_object_list",
+]  # fmt: skip
 
 
 def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str) -> int:
@@ -29,53 +36,42 @@ def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str)
 def isend(
     tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None
 ) -> Work | None:
-    """Send a tensor to rank ``dst``; it is done once the tensor may be changed.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.isend
-    """
-    check(tensor=tensor)
-    if (whole := member(group, "isend")) is None:
-        return None
-    peer = _peer(whole, dst, group_dst, "destination")
-    whole.check()
-    call = Call("send", f"{told(tensor)} to rank {peer}", call_site(), whole.timeout.total_seconds())
-    return Receipt(whole.channel.send(dense(tensor), peer, tag), call, tensor)
-
-
-def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
-    """Send a tensor to rank ``dst``.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.send
-    """
-    work = isend(tensor, dst, group, tag, group_dst)
-    if work is not None:
-        work.wait()
+    """Send a tensor to rank ``dst``; it is done once the tensor may be changed."""
+    return _begun("send", tensor, dst, group, tag, group_dst)
 
 
 def irecv(
     tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None
 ) -> Work | None:
-    """Expect a tensor from rank ``src`` (None: from anybody), written into ``tensor`` when it comes.
+    """Expect a tensor from rank ``src`` (None: from anybody), written into ``tensor`` when it comes."""
+    return _begun("recv", tensor, src, group, tag, group_src)
 
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.irecv
-    """
+
+def _begun(name: str, tensor: Any, rank: int | None, given: Any, tag: int, inside: int | None) -> Receipt | None:
     check(tensor=tensor)
-    if (whole := member(group, "irecv")) is None:
+    if (group := member(given, f"i{name}")) is None:
         return None
-    anybody = src is None and group_src is None
-    peer = None if anybody else _peer(whole, src, group_src, "source")
-    whole.check()
-    words = f"{told(tensor)} from {'anybody' if peer is None else f'rank {peer}'}"
-    call = Call("recv", words, call_site(), whole.timeout.total_seconds())
+    sends = name == "send"
+    anybody = not sends and rank is None and inside is None
+    peer = None if anybody else _peer(group, rank, inside, "destination" if sends else "source")
+    group.check()
+    whom = "anybody" if anybody else f"rank {peer}"
+    call = group.call(name, f"{told(tensor)} {'to' if sends else 'from'} {whom}")
+    if sends:
+        return Receipt(group, call, peer, group.channel.send(dense(tensor), peer, tag), tensor)
     array = room(tensor)
-    return Receipt(whole.channel.receive(array, peer, tag), call, tensor, array, whole)
+    return Receipt(group, call, peer, group.channel.receive(array, peer, tag), tensor, array)
+
+
+def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
+    """Send a tensor to rank ``dst``."""
+    work = isend(tensor, dst, group, tag, group_dst)
+    if work is not None:
+        work.wait()
 
 
 def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
-    """Receive a tensor from rank ``src`` (None: from anybody) into ``tensor``; the sender's rank.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.recv
-    """
+    """Receive a tensor from rank ``src`` (None: from anybody) into ``tensor``; the sender's rank."""
     work = irecv(tensor, src, group, tag, group_src)
     if not isinstance(work, Receipt):
         return -1
@@ -83,48 +79,81 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, g
     return work.source_rank()
 
 
-class Receipt(Work):
-    """A message that was sent, or is expected; then with the array that it comes into, and the group."""
+def send_object_list(
+    object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
+    group_dst: int | None = None, use_batch: bool = False,
+) -> None:  # fmt: skip
+    """Send Python objects, pickled, to rank ``dst``."""
+    content = np.frombuffer(bytearray(pickle.dumps([*object_list])), np.uint8)
+    for each in (np.array([content.size]), content):
+        send(wrap(each), dst, group, group_dst=group_dst)
 
-    def __init__(self, message: Any, call: Call, tensor: Any, array: Any = None, group: Any = None) -> None:
+
+def recv_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    group_src: int | None = None, use_batch: bool = False,
+) -> int:  # fmt: skip
+    """Receive what ``send_object_list`` sent from rank ``src``; the sender's rank."""
+    size = np.zeros(1, np.int64)
+    source = recv(wrap(size), src, group, group_src=group_src)
+    content = np.empty(int(size[0]), np.uint8)
+    recv(wrap(content), source, group)
+    found = pickle.loads(content.data)
+    object_list[: len(found)] = found
+    return source
+
+
+class Receipt(Work):
+    """A message that was sent, or with ``array`` one that is expected in it: ``arrived`` gives sender and bytes."""
+
+    def __init__(
+        self, group: ProcessGroup, call: Call, peer: int | None, arrived: Callable[[], Any], tensor: Any,
+        array: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__([tensor])
-        self._message, self._call, self._array, self._group = message, call, array, group
+        self._group, self._call, self._arrived, self._array, self._source = group, call, arrived, array, -1
+        self._peers = [rank for rank in range(group.size()) if rank != group.rank()] if peer is None else [peer]
 
     def is_completed(self) -> bool:
         """Whether it was sent, or is there, well or not."""
-        if not self._done.is_set():
-            try:
-                if self._message.done():
-                    self._close()
-            except DistBackendError as error:
-                self._finish(error)
-        return self._done.is_set()
+        if self._done.is_set():
+            return True
+        error = None
+        try:
+            if (came := self._arrived()) is None:
+                return False
+            if self._array is not None:
+                self._take(*came)
+        except DistBackendError as caught:
+            error = caught
+        self._finish(error)
+        return True
+
+    def _take(self, source: int, size: int) -> None:
+        if size != self._array.nbytes:
+            raise DistBackendError(f"A message of {size} bytes came for a tensor of {self._array.nbytes} bytes")
+        self._source = source
+        store(self._tensors[0], self._array)
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         """True once it was sent, or is in its tensor."""
-        if not self._done.is_set():
-            seconds = timeout.total_seconds() if timeout is not None else 0.0
-            self._message.wait(self._call._replace(timeout=seconds) if seconds > 0 else self._call)
-            self._close()
+        call, channel = self._call, self._group.channel
+        if timeout is not None and timeout > timedelta(0):
+            call = call._replace(timeout=timeout.total_seconds())
+        if not poll(
+            self.is_completed, call.timeout, lambda: channel.look(call, self._peers, self.is_completed)
+        ):
+            channel.abandon(self._arrived)
+            raise call.late([])
         return super().wait()
-
-    synchronize = wait
-
-    def _close(self) -> None:
-        if self._array is not None:
-            store(self._tensors[0], self._array)
-        self._finish()
 
     def source_rank(self) -> int:
         """The global rank of the sender."""
-        return int(self._group.ranks[self._message.source])
+        return self._group.ranks[self._source]
 
 
 class P2POp:
-    """One message of :func:`batch_isend_irecv`: ``isend`` or ``irecv``, the tensor, the other rank.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.P2POp
-    """
+    """One message of :func:`batch_isend_irecv`: ``isend`` or ``irecv``, the tensor, the other rank."""
 
     def __init__(
         self, op: Callable[..., Any], tensor: Any, peer: int | None = None, group: Any = None, tag: int = 0,
@@ -142,26 +171,23 @@ class P2POp:
         self.peer = self.group.ranks[self.group_peer]
 
     def __repr__(self) -> str:
-        mine = self.group.ranks[self.group.rank()]
-        ends = (mine, self.peer) if self.op is isend else (self.peer, mine)
+        source, target = self.group.rank(), self.group_peer
+        if self.op is irecv:
+            source, target = target, source
         return (
-            f"P2POp({self.op.__name__} pg={self.group.group_name}, group_src={self.group.ranks.index(ends[0])}, "
-            f"group_dst={self.group.ranks.index(ends[1])},  {self.tensor._array.shape}, {self.tensor.dtype})"
+            f"P2POp({self.op.__name__} pg={self.group.group_name}, group_src={source}, group_dst={target},  "
+            f"{self.tensor._array.shape}, {self.tensor.dtype})"
         )
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Begin several messages; what to wait for.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.batch_isend_irecv
-    """
+    """Begin several messages, those to receive first; what to wait for."""
     if not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
         )
-    rooms_first = sorted(range(len(p2p_op_list)), key=lambda index: p2p_op_list[index].op is isend)
-    begun = {}
-    for index in rooms_first:
-        each = p2p_op_list[index]
-        begun[index] = each.op(each.tensor, each.peer, each.group, each.tag)
+    begun = {
+        index: each.op(each.tensor, each.peer, each.group, each.tag)
+        for index, each in sorted(enumerate(p2p_op_list), key=lambda item: item[1].op is isend)
+    }
     return [begun[index] for index in range(len(begun))]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import share
-from .errors import DistBackendError
-from .reduce_op import RedOpType
-from .waiting import Call, call_site
+from ..multiprocessing.errors import DistBackendError
+from ..multiprocessing.reduce_op import RedOpType
+from .calls import Call, call_site
 from .work import Work
 
 __all__ = ["ProcessGroup"]
@@ -50,58 +51,52 @@ class ProcessGroup:
         """The backend's name."""
         return "gloo"
 
-    def run(
-        self, name: str, operands: str, steps: Callable[[], None], tensors: list[Any] | None = None,
-        wait: bool = True, timeout: float | None = None,
-    ) -> Work:  # fmt: skip
-        """Meet the other ranks and do ``steps``: now, or with ``wait`` False on a thread of the group's own.
+    def call(self, name: str, operands: str, timeout: float | None = None) -> Call:
+        """What this rank is about to do, where the program asks for it, within the group's timeout or another."""
+        return Call(name, operands, call_site(), self.timeout.total_seconds() if timeout is None else timeout)
 
-        name, operands   what all ranks must agree about
-        timeout          seconds that the others may take to come, those of the group where not given
+    def run(self, call: Call, steps: Callable[[], None], tensors: Sequence[Any] = (), wait: bool = True) -> Work:
+        """Meet the other ranks in a call and do ``steps``: now, or with ``wait`` False on a thread of the group's own.
+
+        ``tensors`` will hold the result.
         """
-        limit = self.timeout.total_seconds() if timeout is None else timeout
-        call = Call(name, operands, call_site(), limit)
-        work = Work([] if tensors is None else tensors)
+        work = Work(list(tensors))
         if wait and not self._pending:
-            try:
-                with self._turn:
-                    self._do(call, steps)
-            except BaseException as error:
-                work._finish(error)
-                raise
-            work._finish()
-            return work
-        if self._queue is None:
-            self._queue = queue.SimpleQueue()
-            threading.Thread(target=self._serve, args=(self._queue,), daemon=True, name="collectives").start()
-        with self._turn:
-            self._pending += 1
-        self._queue.put((call, steps, work))
+            with self._turn:
+                self._do(call, steps, work)
+        else:
+            if self._queue is None:
+                self._queue = queue.SimpleQueue()
+                threading.Thread(target=self._serve, args=(self._queue,), daemon=True, name="collectives").start()
+            with self._turn:
+                self._pending += 1
+            self._queue.put((call, steps, work))
         if wait:
             work.wait()
         return work
 
     def _serve(self, waiting: queue.SimpleQueue[Any]) -> None:
         while (entry := waiting.get()) is not None:
-            call, steps, work = entry
-            error = None
-            try:
-                self._do(call, steps)
-            except BaseException as caught:
-                error = caught
-            with self._turn:
-                self._pending -= 1
-            work._finish(error)
-            del entry, steps, work
+            self._do(*entry, after=self._count_down)
+            del entry
 
-    def _do(self, call: Call, steps: Callable[[], None]) -> None:
-        self.check()
+    def _count_down(self) -> None:
+        with self._turn:
+            self._pending -= 1
+
+    def _do(
+        self, call: Call, steps: Callable[[], None], work: Work, after: Callable[[], None] = lambda: None
+    ) -> None:
+        error: BaseException | None = None
         try:
+            self.check()
             self.channel.meet(call)
             steps()
-        except BaseException as error:
-            self.broken = error
-            raise
+        except BaseException as caught:
+            error = caught
+            self.broken = self.broken or error
+        after()
+        work._finish(error)
 
     def check(self) -> None:
         """DistBackendError where nothing can be sent any more."""
@@ -127,15 +122,12 @@ class ProcessGroup:
             self.channel.close()
         self.broken = DistBackendError("it was destroyed")
 
-    def all_reduce(self, array: np.ndarray, op: RedOpType, wait: bool = True, what: str = "all_reduce") -> Work:
-        """Every rank's contiguous ``array`` becomes the reduction of all."""
-        operands = f"{op.name} {array.dtype} {array.shape}"
-        return self.run(what, operands, lambda: self.channel.all_reduce(array, op), wait=wait)
+    # -- arrays and objects ----------------------------------------------------------------------------------------
 
-    def broadcast(self, array: np.ndarray, root: int, what: str = "broadcast") -> None:
-        """Every rank's contiguous ``array`` becomes that of ``root``."""
-        operands = f"{array.dtype} {array.shape} from rank {root}"
-        self.run(what, operands, lambda: self.channel.broadcast(array, root))
+    def all_reduce(self, array: np.ndarray, op: str = "SUM", wait: bool = True, what: str = "all_reduce") -> Work:
+        """Every rank's contiguous ``array`` becomes the reduction of all."""
+        call = self.call(what, f"{op} {array.dtype} {array.shape}")
+        return self.run(call, lambda: self.channel.all_reduce(array, RedOpType[op]), wait=wait)
 
     def spread(self, tensors: list[Any], root: int, what: str) -> None:
         """Every rank's ``tensors`` take the values of those of ``root``, all of a dtype in one message."""
@@ -144,13 +136,38 @@ class ProcessGroup:
             kinds.setdefault(tensor._array.dtype, []).append(tensor)
         for same in kinds.values():
             whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
-            self.broadcast(whole, root, what)
+            call = self.call(what, f"{whole.dtype} {whole.shape} from rank {root}")
+            self.run(call, lambda whole=whole: self.channel.broadcast(whole, root))  # type: ignore[misc]
             if self._rank == root:
                 continue
             ends = np.cumsum([tensor._array.size for tensor in same])
             for tensor, part in zip(same, np.split(whole, ends[:-1]), strict=True):
                 share(tensor)
                 np.copyto(tensor._array, part.reshape(tensor._array.shape))
+
+    def exchange(self, call: Call, sources: Iterable[int], given: dict[int, bytes]) -> list[Any]:
+        """Send each rank the pickle that is ``given`` for it; the objects that came from the ranks ``sources``."""
+        contents = {rank: np.frombuffer(bytearray(content), np.uint8) for rank, content in given.items()}
+        sizes = {rank: np.empty(1, np.int64) for rank in sources}
+        rooms: dict[int, np.ndarray] = {}
+
+        def steps() -> None:
+            self.channel.exchange(sizes, {rank: np.array([content.size]) for rank, content in contents.items()})
+            rooms.update((rank, np.empty(int(size[0]), np.uint8)) for rank, size in sizes.items())
+            self.channel.exchange(rooms, contents)
+
+        self.run(call, steps)
+        return [pickle.loads(content.data) for content in rooms.values()]
+
+    def gathered(self, value: Any, what: str = "all_gather_object") -> list[Any]:
+        """The objects ``value`` of all ranks."""
+        every = range(self.size())
+        return self.exchange(self.call(what, ""), every, dict.fromkeys(every, pickle.dumps(value)))
+
+    def from_rank(self, root: int, value: Any, what: str) -> Any:
+        """The object ``value`` of one rank."""
+        given = dict.fromkeys(range(self.size()), pickle.dumps(value)) if self._rank == root else {}
+        return self.exchange(self.call(what, f"from rank {root}"), [root], given)[0]
 
 
 ProcessGroup.__module__ = "torch.distributed.distributed_c10d"

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..core.tensor import Tensor, share
 
+_EXPECTED = "Invalid function argument. Expected parameter `{name}` of type {wanted}\n             but got {got}"
+
 
 def check(**operands: Any) -> None:
     """TypeError unless each is a tensor, or where its name says so a list of them; ValueError for unlike dtypes."""
@@ -30,11 +32,6 @@ def check(**operands: Any) -> None:
             )
 
 
-_EXPECTED = (
-    "Invalid function argument. Expected parameter `{name}` of type {wanted}\n             but got {got}"
-)
-
-
 def _kind(value: Any) -> str:
     return "<class 'torch.Tensor'>" if type(value) is Tensor else str(type(value))
 
@@ -49,9 +46,14 @@ def check_sizes(found: list[Any], wanted: Any, name: str) -> None:
             )
 
 
-def told(tensor: Any, *more: str) -> str:
-    """What all ranks must agree about: a tensor's dtype and shape, and ``more``."""
-    return " ".join((str(tensor.dtype).removeprefix("torch."), str(tensor._array.shape), *more))
+def told(tensor: Any) -> str:
+    """What all ranks must agree about: a tensor's dtype and shape."""
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tensor._array.shape}"
+
+
+def raw(array: np.ndarray) -> np.ndarray:
+    """The bytes of a contiguous array, on its memory."""
+    return array.reshape(-1).view(np.uint8)
 
 
 def dense(tensor: Any) -> np.ndarray:

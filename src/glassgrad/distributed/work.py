@@ -5,19 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 __all__ = ["Work"]
 
 
 class Future:
-    """The result of work, and what is to be done with it."""
+    """The result of work, and what is to be done with it, by whoever asks for the value."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._map: Callable[[Future], Any] | None = None
-        self._before: Future | None = None
-        self._value: tuple[Any] | None = None
+    def __init__(self, work: Work, result: Callable[[], Any]) -> None:
+        self._work, self._result = work, result
+
+    @cached_property
+    def _value(self) -> Any:
+        return self._result()
 
     def done(self) -> bool:
         """Whether the result is there."""
@@ -26,34 +28,24 @@ class Future:
     def wait(self) -> Any:
         """The result, once it is there."""
         self._work.wait()
-        return self.value()
+        return self._value
 
     def value(self) -> Any:
         """The result."""
-        if self._value is None:
-            if self._map is None:
-                self._value = (self._work.result(),)
-            else:
-                self._value = (self._map(self._before),)  # type: ignore[arg-type]
-        return self._value[0]
+        return self._value
 
     def then(self, callback: Callable[[Future], Any]) -> Future:
         """A future of what ``callback`` gives for this one."""
-        following = Future(self._work)
-        following._map, following._before = callback, self
-        return following
+        return Future(self._work, lambda: callback(self))
 
 
 class Work:
-    """Something under way between ranks.
+    """Something under way between ranks."""
 
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.Work
-    """
-
-    def __init__(self, tensors: list[Any] | None = None) -> None:
+    def __init__(self, tensors: list[Any]) -> None:
         self._done = threading.Event()
         self._error: BaseException | None = None
-        self._tensors = [] if tensors is None else tensors
+        self._tensors = tensors
 
     def _finish(self, error: BaseException | None = None) -> None:
         self._error = error
@@ -68,7 +60,9 @@ class Work:
             raise self._error
         return True
 
-    synchronize = wait
+    def synchronize(self, timeout: timedelta | None = None) -> bool:
+        """The same."""
+        return self.wait(timeout)
 
     def is_completed(self) -> bool:
         """Whether it is done, well or not."""
@@ -88,7 +82,7 @@ class Work:
 
     def get_future(self) -> Future:
         """The same as a future, whose value is the list of the tensors."""
-        return Future(self)
+        return Future(self, self.result)
 
 
 Work.__module__ = "torch.distributed.distributed_c10d"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from . import join
-from .join import Join, Joinable, JoinHook
+from ...nn.parallel.join import Join, Joinable, JoinHook
 
-__all__ = ["Join", "JoinHook", "Joinable", "join"]
+__all__ = ["Join", "JoinHook", "Joinable"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,6 +14,7 @@ from ...func.module_state import functional_call
 from ...ground import modes
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
+from .join import Join, group_of
 from .reducer import Reducer
 from .uneven import UnevenSteps
 
@@ -165,14 +165,13 @@ class DistributedDataParallel(Module):
         """RuntimeError unless rank 0 has parameters of the same shapes."""
         group = self.process_group
         mine = [tuple(each._array.shape) for _, each in self._named()]
-        box = [mine]
-        importlib.import_module("glassgrad.distributed").broadcast_object_list(box, group=group, group_src=0)
-        if len(box[0]) != len(mine):
+        first = group.from_rank(0, mine, "DistributedDataParallel's shapes")
+        if len(first) != len(mine):
             raise RuntimeError(
                 f"DDP expects same model across all ranks, but Rank {group.rank()} has {len(mine)} params, while rank "
-                f"0 has inconsistent {len(box[0])} params."
+                f"0 has inconsistent {len(first)} params."
             )
-        for index, (theirs, ours) in enumerate(zip(box[0], mine, strict=True)):
+        for index, (theirs, ours) in enumerate(zip(first, mine, strict=True)):
             if theirs != ours:
                 raise RuntimeError(
                     f"[{group.rank()}]: params[{index}] in this process with sizes {list(ours)} appears not to match "
@@ -247,11 +246,8 @@ class DistributedDataParallel(Module):
         divide_by_initial_world_size  gradients are divided by the number of all ranks, not of those still at work
         throw_on_early_termination    raise RuntimeError everywhere as soon as one process is done
         """
-        algorithms = importlib.import_module("glassgrad.distributed.algorithms")
-        block: AbstractContextManager[Any] = algorithms.Join(
-            [self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size
-        )
-        return block
+        divide = {"divide_by_initial_world_size": divide_by_initial_world_size}
+        return Join([self], enable, throw_on_early_termination, **divide)
 
     def join_hook(self, **kwargs: Any) -> UnevenSteps:
         """What this does in ``torch.distributed.algorithms.Join`` once its process is done."""
@@ -298,8 +294,7 @@ class DistributedDataParallel(Module):
         self.static_graph = self.reducer.unused = True
 
     def __getstate__(self) -> dict[str, Any]:
-        default = importlib.import_module("glassgrad.distributed")._get_default_group()
-        if self.process_group is not default:
+        if self.process_group is not group_of():
             raise RuntimeError(
                 "DDP Pickling/Unpickling are only supported when using DDP with the default process group. That is, "
                 "when you have called init_process_group and have not passed process_group argument to DDP constructor"
@@ -311,7 +306,7 @@ class DistributedDataParallel(Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.process_group = importlib.import_module("glassgrad.distributed")._get_default_group()
+        self.process_group = group_of()
         self.require_backward_grad_sync = self.require_forward_param_sync = True
         self._uneven = self._join = None
         self._make_reducer()
@@ -326,8 +321,7 @@ def _group(given: Any, mesh: Any) -> Any:
     if given is not None and mesh is not None:
         raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
     if mesh is None:
-        # the floor above, which only a program in several processes needs
-        return importlib.import_module("glassgrad.distributed")._get_default_group() if given is None else given
+        return group_of(given)
     if mesh.ndim != 1:
         raise RuntimeError(f"Only 1D device mesh is supported, but got {mesh}.")
     return mesh.get_group(mesh_dim=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -106,7 +105,6 @@ class Reducer:
         self, parameters: list[Any], names: list[str], group: Any, caps: tuple[int, int], unused: bool, kind: Any = None
     ) -> None:
         self.parameters, self.names, self.group, self.unused, self.kind = parameters, names, group, unused, kind
-        self._ways = importlib.import_module("glassgrad.distributed").ReduceOp
         self.buckets: list[GradBucket] = []
         self.slot: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
         self._fill_buckets(caps)
@@ -194,7 +192,7 @@ class Reducer:
             bucket.work = self.hook[1](self.hook[0], bucket)
         else:
             what = f"DistributedDataParallel's sum of gradients ({bucket.index() + 1} of {len(self.buckets)})"
-            bucket.work = self.group.all_reduce(bucket.array, self._ways.SUM, False, what)
+            bucket.work = self.group.all_reduce(bucket.array, "SUM", False, what)
 
     def _finish(self) -> None:
         """Wait for the buckets, and put what came back into ``.grad``."""
@@ -203,7 +201,7 @@ class Reducer:
         if self.unused:  # what no process used keeps the gradient it has
             seen = self.used.copy()
             what = "DistributedDataParallel's search for unused parameters"
-            self.group.all_reduce(seen, self._ways.MAX, what=what)
+            self.group.all_reduce(seen, "MAX", what=what)
         for bucket in self.buckets:
             result = bucket.work.wait()
             if self.hook is not None:

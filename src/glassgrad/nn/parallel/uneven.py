@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from .join import JoinHook, total
 
 
-class UnevenSteps:
+class UnevenSteps(JoinHook):
     """What a wrapped module says to the others in each forward pass, and answers once this process is done.
 
     It is the hook of ``torch.distributed.algorithms.join``: whose buffers count, whether backward averages.
@@ -18,9 +18,7 @@ class UnevenSteps:
         self.before = owner.reducer.divisor
 
     def _largest(self, value: int) -> int:
-        box = np.array([value])
-        self.owner.process_group.all_reduce(box, self.owner.reducer._ways.MAX, what="join")
-        return int(box[0])
+        return total(self.owner.process_group, value, "MAX")
 
     def divide(self, at_work: int) -> None:
         """Gradients are averaged over those at work, unless over all."""

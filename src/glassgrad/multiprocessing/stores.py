@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, NoReturn
 
+__all__ = ["FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"]
+
 _KEPT = "processes meet by init_method or MPI; broadcast_object_list and all_gather_object carry what a store would"
 
 
@@ -23,20 +25,14 @@ class Store:
 
 
 class FileStore(Store):
-    """A file beside which processes meet, which they leave as it is.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.FileStore
-    """
+    """A file beside which processes meet, which they leave as it is."""
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
         self.path, self.world_size, self.meeting = file_name, world_size, f"file://{file_name}.meeting"
 
 
 class TCPStore(Store):
-    """An address at which processes meet.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.TCPStore
-    """
+    """An address at which processes meet."""
 
     def __init__(
         self, host_name: str, port: int, world_size: int | None = None, is_master: bool = False,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from ...core.tensor import share
-from ...optim.optimizer import Optimizer
-from ..algorithms.join import Join, Joinable, JoinHook
-from ..distributed_c10d import _resolve
-from ..objects import all_gather_object
+from ..core.tensor import share
+from ..ground.paths import house
+from ..nn.parallel.join import Join, Joinable, JoinHook, group_of
+from .optimizer import Optimizer
 
 __all__ = ["ZeroRedundancyOptimizer"]
 
@@ -44,7 +44,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     ) -> None:
         if overlap_with_ddp:
             raise RuntimeError("overlap_with_ddp is not possible here: step after backward, as any optimizer does")
-        self.process_group = _resolve(process_group)
+        self.process_group = group_of(process_group)
         self._optim_cls, self._settings = optimizer_class, defaults
         self._load = [0] * self.process_group.size()
         self._owner: dict[int, int] = {}
@@ -117,8 +117,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         """Collect the state of all ranks on rank ``to``, which may then ask for :meth:`state_dict`."""
         index = {id(each): number for number, each in enumerate(self._parameters())}
         mine = {index[id(parameter)]: state for parameter, state in self.optim.state.items()}
-        parts: list[Any] = [None] * self.process_group.size()
-        all_gather_object(parts, mine, self.process_group)
+        parts = self.process_group.gathered(mine)
         self._whole_state = None
         if self.process_group.rank() == to:
             groups, start = [], 0
@@ -155,3 +154,6 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
             if place[id(parameter)] in state_dict["state"]:
                 kept[number] = state_dict["state"][place[id(parameter)]]
         self.optim.load_state_dict({"state": kept, "param_groups": local["param_groups"]})
+
+
+house(sys.modules[__name__])

@@ -6,11 +6,14 @@ import functools
 import json
 import os
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from ..ground.paths import house
 
 __all__ = ["ChildFailedError", "ProcessFailure", "record"]
 
@@ -74,3 +77,6 @@ def record(fn: Callable[..., _T], error_handler: Any = None) -> Callable[..., _T
             raise
 
     return recorded
+
+
+house(sys.modules[__name__])

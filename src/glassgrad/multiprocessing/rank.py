@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..ground import launched
-from ..multiprocessing.spawn import _die_with_parent
-from .start import failed
+from .mpi import failed
+from .spawn import _die_with_parent
 
 __all__ = ["Rank"]
 

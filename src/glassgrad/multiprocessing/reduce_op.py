@@ -15,15 +15,7 @@ __all__ = ["ReduceOp", "reduce_op"]
 class RedOpType(enum.IntEnum):
     """The ways to reduce."""
 
-    SUM = 0
-    AVG = 1
-    PRODUCT = 2
-    MIN = 3
-    MAX = 4
-    BAND = 5
-    BOR = 6
-    BXOR = 7
-    PREMUL_SUM = 8
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
     def __str__(self) -> str:
         return f"RedOpType.{self.name}"
@@ -33,21 +25,10 @@ class RedOpType(enum.IntEnum):
 
 
 class ReduceOp:
-    """How values of several ranks become one: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.ReduceOp
-    """
+    """How values of several ranks become one: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR."""
 
     RedOpType = RedOpType
-    SUM = RedOpType.SUM
-    AVG = RedOpType.AVG
-    PRODUCT = RedOpType.PRODUCT
-    MIN = RedOpType.MIN
-    MAX = RedOpType.MAX
-    BAND = RedOpType.BAND
-    BOR = RedOpType.BOR
-    BXOR = RedOpType.BXOR
-    PREMUL_SUM = RedOpType.PREMUL_SUM
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = RedOpType
 
     def __init__(self, op: Any) -> None:
         if not isinstance(op, RedOpType):
@@ -69,21 +50,15 @@ class _ReduceOp:
     """The old name."""
 
     def __getattribute__(self, name: str) -> Any:
-        warnings.warn(
-            "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
-            FutureWarning,
-            stacklevel=2,
-        )
+        words = "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead"
+        warnings.warn(words, FutureWarning, stacklevel=2)
         return getattr(ReduceOp, name)
 
 
 reduce_op = _ReduceOp()
-
-_FUNCTIONS: dict[RedOpType, Callable[..., Any]] = {
-    RedOpType.SUM: np.add, RedOpType.AVG: np.add, RedOpType.PRODUCT: np.multiply, RedOpType.MIN: np.minimum,
-    RedOpType.MAX: np.maximum, RedOpType.BAND: np.bitwise_and, RedOpType.BOR: np.bitwise_or,
-    RedOpType.BXOR: np.bitwise_xor,
-}  # fmt: skip
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (  # in the order of the ways
+    np.add, np.add, np.multiply, np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitwise_xor,
+)  # fmt: skip
 
 
 def function_of(op: RedOpType) -> Callable[..., Any]:

@@ -5,15 +5,23 @@ Source: https://docs.pytorch.org/docs/stable/distributed.algorithms.join.html
 
 from __future__ import annotations
 
+import importlib
+import sys
 import warnings
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from ..reduce_op import RedOpType
+from ...ground.paths import house
 
 __all__ = ["Join", "JoinHook", "Joinable"]
+
+_EARLY = "Detected at least one rank that exhausted inputs. Throwing across all ranks."
+_ALONE = (
+    "Detected uneven input skew of greater than 1000. This means that rank {rank} has at least 1000 fewer inputs than "
+    "other currently-active ranks. This level of skew could lead to performance degradation during training."
+)
 
 
 class JoinHook:
@@ -76,9 +84,9 @@ class Join:
     def _accompany(self) -> None:
         """This process is done: answer until all are."""
         last, rounds = True, 0
-        while _total(self._group, 0):
+        while total(self._group, 0):
             if self._throw:
-                _total(self._group, 1)
+                total(self._group, 1)
                 raise RuntimeError(_EARLY)
             last, rounds = False, rounds + 1
             if rounds == 1000:
@@ -98,20 +106,23 @@ class Join:
         if context is None:
             return None
         if joinable is context._joinables[0]:
-            context._at_work = _total(context._group, 1)
-            if context._throw and _total(context._group, 0):
+            context._at_work = total(context._group, 1)
+            if context._throw and total(context._group, 0):
                 raise RuntimeError(_EARLY)
         return int(context._at_work)
 
 
-_EARLY = "Detected at least one rank that exhausted inputs. Throwing across all ranks."
-_ALONE = (
-    "Detected uneven input skew of greater than 1000. This means that rank {rank} has at least 1000 fewer inputs than "
-    "other currently-active ranks. This level of skew could lead to performance degradation during training."
-)
-
-
-def _total(group: Any, value: int) -> int:
+def total(group: Any, value: int, op: str = "SUM") -> int:
+    """What the ranks of a group say in a step, summed, or reduced another way."""
     box = np.array([value])
-    group.all_reduce(box, RedOpType.SUM, what="join")
+    group.all_reduce(box, op, what="join")
     return int(box[0])
+
+
+def group_of(given: Any = None) -> Any:
+    """A process group, or the default one."""
+    # the floor above, which only a program in several processes needs
+    return importlib.import_module("glassgrad.distributed")._get_default_group() if given is None else given
+
+
+house(sys.modules[__name__])

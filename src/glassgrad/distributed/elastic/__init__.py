@@ -1,1 +1,0 @@
-"""What scripts take from ``torch.distributed.elastic``: the names around a launched process's errors."""

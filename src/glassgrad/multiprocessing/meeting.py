@@ -1,0 +1,184 @@
+"""How processes of one machine find each other: private sockets, named in a file that one user can read."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import secrets
+import socket
+import stat
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener
+from typing import Any
+from urllib.parse import parse_qsl, urlparse
+
+from ..ground.waiting import poll
+from .errors import DistNetworkError
+
+__all__ = ["card_of", "meet", "place_of", "query_of"]
+
+_FAMILY = "AF_PIPE" if sys.platform == "win32" else "AF_UNIX"  # both end at this machine, and ask for a key besides
+
+
+def place_of(url: str, rank: int, size: int) -> tuple[str, int, int]:
+    """The file by which processes find each other, rank and number of ranks, as PyTorch reads an address."""
+    parts = urlparse(url)
+    if parts.scheme not in ("env", "tcp", "file"):
+        raise RuntimeError(f"No rendezvous handler for {parts.scheme}://")
+    known = query_of(url) | {name: str(value) for name, value in (("rank", rank), ("world_size", size)) if value != -1}
+    wrong = f"Error initializing torch.distributed using {parts.scheme}:// rendezvous: "
+
+    def read(name: str) -> str:
+        if name not in os.environ:
+            raise ValueError(f"{wrong}environment variable {name} expected, but not set")
+        return os.environ[name]
+
+    host, port, file = parts.hostname or "", parts.port, parts.netloc + parts.path
+    if parts.scheme == "env":
+        known = {"rank": known.get("rank") or read("RANK"), "world_size": known.get("world_size") or read("WORLD_SIZE")}
+        host, port = read("MASTER_ADDR"), int(read("MASTER_PORT"))
+    if parts.scheme == "tcp" and port is None:
+        raise ValueError(f"{wrong}port number missing")
+    if parts.scheme == "file" and not file:
+        raise ValueError(f"{wrong}path missing")
+    for name in ("rank", "world_size"):
+        if name not in known:
+            raise ValueError(f"{wrong}{name.replace('_', ' ')} parameter missing")
+    found, count = int(known["rank"]), int(known["world_size"])
+    if parts.scheme != "file":
+        file = card_of(host, port or 0) if count > 1 else ""
+    return file, found, count
+
+
+def query_of(url: str) -> dict[str, str]:
+    """The settings in an address."""
+    return dict(parse_qsl(urlparse(url).query))
+
+
+def card_of(host: str, port: int) -> str:
+    """The file that stands for an address of this machine; RuntimeError for any other address."""
+    try:
+        address = ipaddress.ip_address(socket.gethostbyname(host) if host != "::1" else host)
+    except OSError:
+        address = None
+    if address is None or not address.is_loopback:
+        raise RuntimeError(
+            "Without MPI the processes of a group meet on one machine, at a loopback address such as 127.0.0.1, not "
+            f"at {host}: start them with `glassgrad launch` or mpiexec (pip install 'glassgrad[mpi]')"
+        )
+    return os.path.join(_private(), str(port))
+
+
+def _private() -> str:
+    """A folder that this user alone may enter."""
+    owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+    folder = os.path.join(tempfile.gettempdir(), f"glassgrad-{owner}")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    about = os.lstat(folder)
+    if sys.platform != "win32" and (
+        not stat.S_ISDIR(about.st_mode) or about.st_uid != owner or stat.S_IMODE(about.st_mode) & 0o077
+    ):
+        raise RuntimeError(f"{folder} must be a folder that this user alone may enter (chmod 700)")
+    return folder
+
+
+class _Door:
+    """A socket that others come to, and the connections of those who came, by the rank that they said first."""
+
+    def __init__(self, address: str, key: bytes) -> None:
+        self.listener = Listener(address, _FAMILY, authkey=key)
+        self.came: dict[int, Connection[Any, Any]] = {}
+        self.open = True
+        threading.Thread(target=self._receive, daemon=True, name="meeting").start()
+
+    def _receive(self) -> None:
+        while self.open:
+            try:
+                line = self.listener.accept()
+                self.came[line.recv()] = line
+            except (AuthenticationError, EOFError, ConnectionError):
+                continue  # somebody without the key, or who went away
+            except OSError:
+                return  # closed
+
+    def close(self) -> None:
+        self.open = False
+        with suppress(OSError, EOFError, AuthenticationError):
+            Client(self.listener.address).close()  # so that the thread stops waiting
+        self.listener.close()
+
+
+def meet(card: str, rank: int, size: int, timeout: float) -> dict[int, Any]:
+    """Connections to all other ranks, by rank; DistNetworkError where some do not come in time.
+
+    Each rank has a socket, to which those of higher ranks come.
+    card   a file that rank 0 writes for the others: where its socket is, and the key; gone when all are there
+    """
+    until = time.monotonic() + timeout
+    if rank == 0:
+        start = r"\\.\pipe" if sys.platform == "win32" else _private()
+        address, key = os.path.join(start, f"door-{secrets.token_hex(4)}-0"), secrets.token_bytes(32)
+        lines: dict[int, Any] = {}
+    else:
+        address, key, first = _reached(lambda: _read(card), 0, rank, timeout)
+        lines = {0: first}
+    door = _Door(_beside(address, rank), key)
+    try:
+        if rank == 0:
+            _write(card, {"address": address, "key": key.hex()})
+        for lower in range(1, rank):
+            there = _beside(address, lower), key
+            lines[lower] = _reached(lambda there=there: there, lower, rank, until - time.monotonic())[2]  # type: ignore
+        poll(lambda: len(door.came) >= size - 1 - rank, until - time.monotonic())
+        if missing := set(range(rank + 1, size)) - {*door.came}:
+            late = ", ".join(map(str, sorted(missing)))
+            raise DistNetworkError(f"Timed out: rank {rank} waited {timeout:g} s, and rank {late} did not come")
+        return lines | door.came
+    finally:
+        door.close()
+        if rank == 0 and os.path.exists(card) and _read(card)[1] == key:
+            os.unlink(card)
+
+
+def _beside(address: str, rank: int) -> str:
+    """The socket of a rank, from that of rank 0."""
+    return f"{address.removesuffix('-0')}-{rank}"
+
+
+def _write(card: str, content: dict[str, Any]) -> None:
+    part = f"{card}.{os.getpid()}"
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(content, file)
+    os.replace(part, card)
+
+
+def _read(card: str) -> tuple[str, bytes]:
+    with open(card) as file:
+        content = json.load(file)
+    return content["address"], bytes.fromhex(content["key"])
+
+
+def _reached(
+    where: Callable[[], tuple[str, bytes]], rank: int, own: int, timeout: float
+) -> tuple[str, bytes, Connection[Any, Any]]:
+    """The socket of a rank and the key, which ``where`` gives, and the connection to it, as soon as there is one."""
+    found: list[Any] = []
+
+    def visit() -> bool:
+        with suppress(OSError, ValueError, KeyError, EOFError, AuthenticationError):  # nobody yet, or gone already
+            address, key = where()
+            line = Client(address, authkey=key)
+            line.send(own)
+            found[:] = address, key, line
+        return bool(found)
+
+    if not poll(visit, timeout):
+        raise DistNetworkError(f"Timed out: rank {rank} could not be reached by rank {own} within {timeout:g} s")
+    return found[0], found[1], found[2]
