@@ -34,6 +34,9 @@ __all__ = [
 
 _P = ParamSpec("_P")
 _Arrays = list[np.ndarray]
+_Given = dict[str, Any]
+_Step = Callable[..., None]
+SUM = ReduceOp.SUM
 #: Of those that send to each rank by itself: whether all ranks receive, and whether all send; else the root does.
 _ROUTES = {"all_gather": (True, True), "gather": (False, True), "scatter": (True, False), "broadcast": (True, False)}
 #: What is said of lists that have not one tensor for each rank, and of tensors that are not as large as one of each.
@@ -52,8 +55,8 @@ _LENGTHS = {
 
 
 def _collective(
-    step: Callable[..., None] | None = None, reads: str = ""
-) -> Callable[[Callable[_P, dict[str, Any]]], Callable[_P, Work | None]]:
+    step: _Step | None = None, reads: str = ""
+) -> Callable[[Callable[_P, _Given]], Callable[_P, Work | None]]:
     """Make a collective of a function that gives its arguments by their names.
 
     step    what a channel does with the arrays to fill, those to read, the way to reduce and the root; None: it sends
@@ -61,7 +64,7 @@ def _collective(
     reads   the argument that is read; the other tensors are filled
     """
 
-    def made(arguments: Callable[_P, dict[str, Any]]) -> Callable[_P, Work | None]:
+    def made(arguments: Callable[_P, _Given]) -> Callable[_P, Work | None]:
         arguments.__annotations__["return"] = "Work | None"
 
         @functools.wraps(arguments)
@@ -73,7 +76,7 @@ def _collective(
     return made
 
 
-def _run(name: str, step: Callable[..., None] | None, reads: str, given: dict[str, Any]) -> Work | None:
+def _run(name: str, step: _Step | None, reads: str, given: _Given) -> Work | None:
     """Do a collective: None, or with ``async_op`` what to wait for."""
     given_group, async_op, op = given.pop("group"), given.pop("async_op"), given.pop("op", None)
     end = [given.pop(each) for each in ("src", "dst", "group_src", "group_dst") if each in given]
@@ -81,10 +84,8 @@ def _run(name: str, step: Callable[..., None] | None, reads: str, given: dict[st
     check(**given)
     if (group := member(given_group, name)) is None:
         return None
-    out, own = (
-        [each for key, value in given.items() if (key == reads) is read for each in _listed(value)]
-        for read in (False, True)
-    )
+    own = _listed(given.pop(reads, []))
+    out = [each for value in given.values() for each in _listed(value)]
     root = rank_inside(group, end[0], end[1], 0 if reads else None, name) if end else None
     if name in _LENGTHS:
         _check_sizes(name, group, out, own, root)
@@ -170,8 +171,7 @@ def _cut(tensor: Any, sizes: Any, group: ProcessGroup) -> np.ndarray:
 def _route(name: str, group: ProcessGroup, root: int | None) -> tuple[Iterable[Any], Iterable[Any]]:
     """The ranks that this one receives from, and those that it sends to."""
     (all_receive, all_send), every, here = _ROUTES[name], range(group.size()), group.rank() == root
-    sources = every if all_send else [root]
-    targets = every if all_receive else [root]
+    sources, targets = (every if all_ranks else [root] for all_ranks in (all_send, all_receive))
     return sources if all_receive or here else [], targets if all_send or here else []
 
 
@@ -184,32 +184,29 @@ def _reduce_parts(channel: Any, out: _Arrays, own: _Arrays, op: RedOpType, root:
 
 def _swap(channel: Any, out: _Arrays, own: _Arrays, *_: Any) -> None:
     """Send every rank its array, once it is clear that each is as large as the room for it."""
-    by_rank: Callable[[Iterable[np.ndarray]], dict[int, np.ndarray]] = lambda arrays: dict(enumerate(arrays))  # noqa: E731
     sizes, rooms = (np.array([array.size for array in arrays]) for arrays in (own, out))
     coming = np.empty_like(sizes)
-    channel.exchange(by_rank(coming.reshape(-1, 1)), by_rank(sizes.reshape(-1, 1)))
+    channel.exchange(dict(enumerate(coming.reshape(-1, 1))), dict(enumerate(sizes.reshape(-1, 1))))
     wrong = np.flatnonzero(coming != rooms)
     fine = np.array([not wrong.size], np.int32)
     channel.all_reduce(fine, RedOpType.MIN)
     if not fine[0]:
-        words = [f"rank {rank} sends {coming[rank]} elements for {rooms[rank]}" for rank in wrong]
-        words = words or ["another rank was sent what does not fit"]
-        raise DistBackendError(f"Sizes differ between ranks in all_to_all: {'; '.join(words)}")
-    channel.exchange(by_rank(out), by_rank(own))
+        words = "; ".join(f"rank {rank} sends {coming[rank]} elements for {rooms[rank]}" for rank in wrong)
+        words = words or "another rank was sent what does not fit"
+        raise DistBackendError(f"Sizes differ between ranks in all_to_all: {words}")
+    channel.exchange(dict(enumerate(out)), dict(enumerate(own)))
 
 
 # -- on tensors -------------------------------------------------------------------------------------------------------
 
 
 @_collective(lambda channel, out, own, op, root: channel.all_reduce(out[0], op))
-def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> dict[str, Any]:
+def all_reduce(tensor: Any, op: Any = SUM, group: Any = None, async_op: bool = False) -> _Given:
     """Every rank's ``tensor`` becomes the reduction of all: the same bits everywhere."""
     return locals()
 
 
-def all_reduce_coalesced(
-    tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> Work | None:
+def all_reduce_coalesced(tensors: Any, op: Any = SUM, group: Any = None, async_op: bool = False) -> Work | None:
     """:func:`all_reduce` of several tensors."""
     tensors = _listed(tensors)
     check(tensors=tensors)
@@ -218,9 +215,9 @@ def all_reduce_coalesced(
 
 @_collective(lambda channel, out, own, op, root: channel.reduce(out[0], root, op))
 def reduce(
-    tensor: Any, dst: int | None = None, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False,
+    tensor: Any, dst: int | None = None, op: Any = SUM, group: Any = None, async_op: bool = False,
     group_dst: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> _Given:  # fmt: skip
     """The ``tensor`` of rank ``dst`` becomes the reduction of all; the others' stay."""
     return locals()
 
@@ -228,21 +225,19 @@ def reduce(
 @_collective(lambda channel, out, own, op, root: channel.broadcast(out[0], root))
 def broadcast(
     tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
-) -> dict[str, Any]:
+) -> _Given:
     """Every rank's ``tensor`` becomes that of rank ``src``."""
     return locals()
 
 
 @_collective(reads="tensor")
-def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> dict[str, Any]:
+def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> _Given:
     """``tensor_list`` becomes the tensors of all ranks, equal in shape."""
     return locals()
 
 
 @_collective(lambda channel, out, own, op, root: channel.all_gather(out[0], own[0]), "input_tensor")
-def all_gather_single(
-    output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
-) -> dict[str, Any]:
+def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> _Given:
     """``output_tensor`` becomes the tensors of all ranks behind each other, or stacked."""
     return locals()
 
@@ -251,7 +246,7 @@ def all_gather_single(
 def gather(
     tensor: Any, gather_list: Any = None, dst: int | None = None, group: Any = None, async_op: bool = False,
     group_dst: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> _Given:  # fmt: skip
     """``gather_list`` on rank ``dst`` (0 where not given) becomes the tensors of all ranks."""
     gather_list = gather_list or []
     return locals()
@@ -261,32 +256,26 @@ def gather(
 def scatter(
     tensor: Any, scatter_list: Any = None, src: int | None = None, group: Any = None, async_op: bool = False,
     group_src: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> _Given:  # fmt: skip
     """Every rank's ``tensor`` becomes its own of ``scatter_list`` on rank ``src`` (0 where not given)."""
     scatter_list = scatter_list or []
     return locals()
 
 
 @_collective(_reduce_parts, "input_list")
-def reduce_scatter(
-    output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> dict[str, Any]:
+def reduce_scatter(output: Any, input_list: Any, op: Any = SUM, group: Any = None, async_op: bool = False) -> _Given:
     """``output`` becomes the reduction of what all ranks have for this one in ``input_list``."""
     return locals()
 
 
 @_collective(_reduce_parts, "input")
-def reduce_scatter_single(
-    output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
-) -> dict[str, Any]:
+def reduce_scatter_single(output: Any, input: Any, op: Any = SUM, group: Any = None, async_op: bool = False) -> _Given:
     """``output`` becomes the reduction of all ranks' parts of ``input`` that belong to this one."""
     return locals()
 
 
 @_collective(_swap, "input_tensor_list")
-def all_to_all(
-    output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
-) -> dict[str, Any]:
+def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False) -> _Given:
     """``output_tensor_list[i]`` becomes what rank i has for this rank in its ``input_tensor_list``."""
     return locals()
 
@@ -295,13 +284,13 @@ def all_to_all(
 def all_to_all_single(
     output: Any, input: Any, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Any = None,
     async_op: bool = False,
-) -> dict[str, Any]:  # fmt: skip
+) -> _Given:  # fmt: skip
     """The same for parts of one tensor along dimension 0, equal ones where no sizes are given."""
     return locals()
 
 
 @_collective(lambda channel, out, own, op, root: None)  # to meet is all
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> dict[str, Any]:
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> _Given:
     """Return once all ranks of the group are here."""
     if device_ids is not None and not isinstance(device_ids, list):
         raise TypeError("Invalid function argument: device_ids type should be List[int]")
@@ -319,9 +308,8 @@ def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_
         if whole.rank() or not error.missing:
             raise
         late = error.missing if wait_all_ranks else error.missing[:1]
-        who = f"Rank{'s' * (len(late) > 1)} {joined(late)}"
-        words = f"[Rank 0]: {who} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms"
-        raise DistNetworkError(words, late) from None
+        words = f"Rank{'s' * (len(late) > 1)} {joined(late)} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms"
+        raise DistNetworkError(f"[Rank 0]: {words}", late) from None
 
 
 def _former(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,11 +23,10 @@ class DeviceMesh:
         self, device_type: str, mesh: Any, *, mesh_dim_names: tuple[str, ...] | None = None, _groups: Any = None
     ) -> None:
         self.device_type, self.mesh_dim_names = device_type, mesh_dim_names
-        ranks = np.asarray(getattr(mesh, "_array", mesh))
-        self.mesh = wrap(np.array(ranks, np.int32))
-        if mesh_dim_names is not None and len(mesh_dim_names) != ranks.ndim:
+        self.mesh = wrap(np.array(getattr(mesh, "_array", mesh), np.int32))
+        if mesh_dim_names is not None and len(mesh_dim_names) != self.ndim:
             raise RuntimeError("mesh_dim_names must have same length as mesh_shape")
-        self._groups: list[Any] = _groups or [self._make(dim) for dim in range(ranks.ndim)]
+        self._groups: list[Any] = _groups or [self._make(dim) for dim in range(self.ndim)]
 
     def _make(self, dim: int) -> Any:
         """The group of this rank's line along a dimension; all ranks make the groups of all lines."""
@@ -65,8 +64,7 @@ class DeviceMesh:
 
     def __getitem__(self, name: str) -> DeviceMesh:
         dim = self._dimension(name)
-        place = self.get_coordinate()
-        if place is None:
+        if (place := self.get_coordinate()) is None:
             raise RuntimeError(f"rank {get_rank()} is not in the mesh")
         line = self.mesh._array[tuple(slice(None) if d == dim else at for d, at in enumerate(place))]
         return DeviceMesh(self.device_type, line, mesh_dim_names=(name,), _groups=[self._groups[dim]])
@@ -101,10 +99,7 @@ class DeviceMesh:
 def init_device_mesh(
     device_type: str, mesh_shape: tuple[int, ...], *, mesh_dim_names: tuple[str, ...] | None = None
 ) -> DeviceMesh:
-    """A mesh of all ranks in their order.
-
-    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.device_mesh.init_device_mesh
-    """
+    """A mesh of all ranks in their order."""
     if mesh_dim_names is not None and len(set(mesh_dim_names)) != len(mesh_dim_names):
         raise RuntimeError(f"Each mesh_dim_name must be unique. Found repeated mesh_dim_name in {mesh_dim_names}")
     size, found = get_world_size(), int(np.prod(mesh_shape))

@@ -47,16 +47,9 @@ class Backend(str):
 
 
 class _World(type):
-    """Lets a class have the default group as an attribute."""
+    """Lets a class have the default group, or None, as an attribute."""
 
-    @property
-    def WORLD(cls) -> ProcessGroup | None:
-        """The default group; None where there is none."""
-        return _groups.get("0")
-
-    @WORLD.setter
-    def WORLD(cls, value: ProcessGroup) -> None:
-        _groups["0"] = value
+    WORLD = property(lambda cls: _groups.get("0"), lambda cls, value: _groups.update({"0": value}))
 
 
 class group(metaclass=_World):
@@ -70,7 +63,7 @@ class GroupMember(metaclass=_World):
 
 
 def _get_default_group() -> ProcessGroup:
-    if "0" not in _groups:
+    if not is_initialized():
         raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
     return _groups["0"]
 
@@ -209,7 +202,7 @@ def is_backend_available(backend: str) -> bool:
 
 def is_initialized() -> bool:
     """Whether there is a default group."""
-    return "0" in _groups
+    return _groups.get("0") is not None
 
 
 def is_torchelastic_launched() -> bool:
@@ -229,8 +222,7 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
     """The name of a group's backend."""
-    whole = _resolve(group)
-    if _rank_not_in_group(whole):
+    if _rank_not_in_group(whole := _resolve(group)):
         raise ValueError("Invalid process group specified")
     told: Backend = _state["backend"]
     return told if whole.group_name == "0" or told == "mpi" else Backend("gloo")
@@ -326,9 +318,8 @@ def new_group(
     if len(set(chosen)) != len(chosen):
         raise ValueError(f"ranks list must not contain duplicate entries, got {chosen}")
     if len(chosen) > whole.size():
-        raise ValueError(
-            "the new group's world size should be less or equal to the world size set by init_process_group"
-        )
+        words = "the new group's world size should be less or equal to the world size set by init_process_group"
+        raise ValueError(words)
     if any(not 0 <= rank < whole.size() for rank in chosen):
         raise ValueError("The new group's rank should be within the world_size set by init_process_group")
     if sort_ranks:

@@ -27,9 +27,8 @@ def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str)
     """The rank in the group of the other side."""
     peer = rank_inside(group, given, inside, None, "recv" if word == "source" else "send", word)
     if peer == group.rank():
-        raise ValueError(
-            f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process."
-        )
+        words = f"{word} rank should not be the same as the rank of the current process."
+        raise ValueError(f"Invalid {word} rank: {words}")
     return peer
 
 
@@ -140,9 +139,7 @@ class Receipt(Work):
         call, channel = self._call, self._group.channel
         if timeout is not None and timeout > timedelta(0):
             call = call._replace(timeout=timeout.total_seconds())
-        if not poll(
-            self.is_completed, call.timeout, lambda: channel.look(call, self._peers, self.is_completed)
-        ):
+        if not poll(self.is_completed, call.timeout, lambda: channel.look(call, self._peers, self.is_completed)):
             channel.abandon(self._arrived)
             raise call.late([])
         return super().wait()
@@ -160,10 +157,8 @@ class P2POp:
         group_peer: int | None = None,
     ) -> None:  # fmt: skip
         if op not in (isend, irecv):
-            raise ValueError(
-                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
-                "``torch.distributed.irecv``."
-            )
+            kinds = "``torch.distributed.isend`` or ``torch.distributed.irecv``"
+            raise ValueError(f"Invalid ``op``. Expected ``op`` to be of type {kinds}.")
         check(tensor=tensor)
         self.op, self.tensor, self.tag = op, tensor, tag
         self.group = _resolve(group)
@@ -183,11 +178,8 @@ class P2POp:
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
     """Begin several messages, those to receive first; what to wait for."""
     if not all(isinstance(each, P2POp) for each in p2p_op_list):
-        raise ValueError(
-            "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
-        )
-    begun = {
-        index: each.op(each.tensor, each.peer, each.group, each.tag)
-        for index, each in sorted(enumerate(p2p_op_list), key=lambda item: item[1].op is isend)
-    }
+        raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
+    begun = {}
+    for index, each in sorted(enumerate(p2p_op_list), key=lambda item: item[1].op is isend):
+        begun[index] = each.op(each.tensor, each.peer, each.group, each.tag)
     return [begun[index] for index in range(len(begun))]

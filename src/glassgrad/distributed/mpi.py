@@ -17,16 +17,11 @@ from ..multiprocessing.reduce_op import RedOpType, function_of
 from .calls import Call
 from .tensors import raw
 
-__all__ = ["Channel", "world"]
+__all__ = ["Channel"]
 
 _NATIVE = "?bBhHiIlLqQfdFD"  # NumPy's letters of what MPI can add up by itself
 _operations: dict[Any, Any] = {}  # MPI's operations for other types, by type and way
 _abandoned: list[Any] = []  # what MPI may still write into, though nobody waits for it any more
-
-
-def world(rank: int, name: str) -> Channel:
-    """The channel between all processes; ``rank`` is what this one is to be."""
-    return Channel(begun().mpi.COMM_WORLD.Split(0, rank), name)
 
 
 def _number(text: str, size: int) -> int:
@@ -190,9 +185,8 @@ class Channel:
                 if not request.Test(status):
                     return None
             except self.mpi.Exception as error:
-                raise DistBackendError(
-                    f"A message came that does not fit a tensor of {array.nbytes} bytes: {error}"
-                ) from None
+                words = f"A message came that does not fit a tensor of {array.nbytes} bytes: {error}"
+                raise DistBackendError(words) from None
             return status.Get_source(), status.Get_count(self.mpi.BYTE)
 
         return arrived

@@ -63,7 +63,7 @@ class ProcessGroup:
         work = Work(list(tensors))
         if wait and not self._pending:
             with self._turn:
-                self._do(call, steps, work)
+                work._finish(self._tried(call, steps))
         else:
             if self._queue is None:
                 self._queue = queue.SimpleQueue()
@@ -77,26 +77,23 @@ class ProcessGroup:
 
     def _serve(self, waiting: queue.SimpleQueue[Any]) -> None:
         while (entry := waiting.get()) is not None:
-            self._do(*entry, after=self._count_down)
-            del entry
+            call, steps, work = entry
+            error = self._tried(call, steps)
+            with self._turn:
+                self._pending -= 1
+            work._finish(error)
+            del entry, steps, work
 
-    def _count_down(self) -> None:
-        with self._turn:
-            self._pending -= 1
-
-    def _do(
-        self, call: Call, steps: Callable[[], None], work: Work, after: Callable[[], None] = lambda: None
-    ) -> None:
-        error: BaseException | None = None
+    def _tried(self, call: Call, steps: Callable[[], None]) -> BaseException | None:
+        """Meet and do the steps; what went wrong."""
         try:
             self.check()
             self.channel.meet(call)
             steps()
-        except BaseException as caught:
-            error = caught
+        except BaseException as error:
             self.broken = self.broken or error
-        after()
-        work._finish(error)
+            return error
+        return None
 
     def check(self) -> None:
         """DistBackendError where nothing can be sent any more."""

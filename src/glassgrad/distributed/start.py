@@ -8,7 +8,7 @@ from typing import Any
 from ..ground import launched
 from ..multiprocessing import meeting
 from ..multiprocessing.mesh import Mesh
-from ..multiprocessing.mpi import name_failures
+from ..multiprocessing.mpi import begun, name_failures
 from . import local, mpi
 
 __all__ = ["connect"]
@@ -23,7 +23,7 @@ def connect(url: str, rank: int, size: int, timeout: float, name: str, alone: bo
     """
     place = launched.place()
     if place is not None and {str(size), meeting.query_of(url).get("world_size", "-1")} <= {"-1", str(place.size)}:
-        channel = mpi.world(place.rank if rank == -1 else rank, name)
+        channel = mpi.Channel(begun().mpi.COMM_WORLD.Split(0, place.rank if rank == -1 else rank), name)
         if channel.size > 1:
             name_failures(channel.rank)
         return channel, channel.rank, channel.size

@@ -27,9 +27,8 @@ def check(**operands: Any) -> None:
         if tensor._array.dtype.metadata is not None:
             raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
         if tensor.dtype is not every[0].dtype:
-            raise ValueError(
-                f"Invalid usage of tensors with different dtypesFound {every[0].dtype} and  {tensor.dtype}"
-            )
+            kinds = f"{every[0].dtype} and  {tensor.dtype}"
+            raise ValueError(f"Invalid usage of tensors with different dtypesFound {kinds}")
 
 
 def _kind(value: Any) -> str:

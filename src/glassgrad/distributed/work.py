@@ -60,9 +60,9 @@ class Work:
             raise self._error
         return True
 
-    def synchronize(self, timeout: timedelta | None = None) -> bool:
-        """The same."""
-        return self.wait(timeout)
+    def synchronize(self) -> bool:
+        """The same, without a timeout."""
+        return self.wait()
 
     def is_completed(self) -> bool:
         """Whether it is done, well or not."""

@@ -112,12 +112,13 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("Don't use both the '--no-python' flag and the '--module' flag at the same time.")
     runner = ["glassgrad.multiprocessing.rank"] if args.no_python else ["glassgrad", "run", *["-m"] * args.module]
     command = [sys.executable, "-m", *runner, args.training_script, *args.training_script_args]
-    for attempt in range(int(args.max_restarts) + 1):
-        failure = Job(_line(args), command, _environment(args, attempt)).wait()
+    for left in reversed(range(int(args.max_restarts) + 1)):
+        failure = Job(_line(args), command, _environment(args, int(args.max_restarts) - left)).wait()
         if failure is None:
             return
         print(f"glassgrad launch: {failure.words()}", file=sys.stderr)
-    raise ChildFailedError(args.training_script, {failure.rank: failure})
+        if not left:
+            raise ChildFailedError(args.training_script, {failure.rank: failure})
 
 
 def main(args: Sequence[str] | None = None) -> None:

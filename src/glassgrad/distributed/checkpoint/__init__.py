@@ -43,7 +43,7 @@ class FileSystemReader(FileSystemWriter):
 def _folder(checkpoint_id: Any, storage: Any) -> Path:
     if checkpoint_id is None and storage is None:
         raise ValueError("a checkpoint needs a folder: pass checkpoint_id, or a storage_writer or storage_reader")
-    return Path(checkpoint_id) if checkpoint_id is not None else storage.path
+    return storage.path if checkpoint_id is None else Path(checkpoint_id)
 
 
 def _together(group: Any, value: Any, alone: bool) -> list[Any]:
