@@ -1,5 +1,6 @@
-"""A script of several ranks, timed in glassgrad and in PyTorch: sums of 40 MB, and steps of an MLP and a GPT.
+"""Several ranks, timed in glassgrad and in PyTorch over gloo: sums of 40 MB, and steps of an MLP and a GPT.
 
+    python -m benchmarks.ranks    # jobs of 1, 2 and 4 ranks, and of MPI itself, in turns: a table of milliseconds
     glassgrad launch -n 2 benchmarks/ranks.py
     torchrun --nproc-per-node 2 benchmarks/ranks.py
     mpiexec -n 2 python benchmarks/ranks.py mpi
@@ -12,10 +13,15 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+COLUMNS = ("sums", "mlp weak", "mlp strong", "gpt weak", "gpt strong", "mlp alone", "mlp sum", "gpt alone", "gpt sum")
+TURNS = 3  # how often each job runs; of these the median
 
 
 def best(step: Callable[[], Any], meet: Callable[[], Any], rounds: int) -> float:
@@ -91,8 +97,8 @@ def steps(name: str) -> dict[str, float]:
     return results
 
 
-def main() -> None:
-    """Measure, and print what rank 0 saw as JSON."""
+def measure() -> None:
+    """What this rank's job measures; rank 0 prints it as JSON."""
     if sys.argv[1:] == ["mpi"]:
         results, rank = raw(), int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
     else:
@@ -107,5 +113,38 @@ def main() -> None:
         print(json.dumps(results))
 
 
+def jobs() -> dict[str, list[str]]:
+    """The command line of each job."""
+    from glassgrad.multiprocessing.job import mpiexec
+
+    lines = {}
+    for count in map(str, (1, 2, 4)):
+        ranks = f"{count} rank{'s' * (count != '1')}"
+        lines[f"glassgrad, {ranks}"] = [sys.executable, "-m", "glassgrad", "launch", "-n", count, __file__]
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", count, __file__]
+        lines[f"gloo, {ranks}"] = torchrun
+        if count != "1":
+            lines[f"MPI itself, {ranks}"] = [mpiexec(), "-n", count, sys.executable, __file__, "mpi"]
+    return lines
+
+
+def compare() -> None:
+    """Run the jobs in turns, one thread for each rank, and print the medians as a table."""
+    found: dict[str, list[dict[str, float]]] = {}
+    for _ in range(TURNS):
+        for name, line in jobs().items():
+            done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+            if done.returncode:
+                sys.exit(f"{name}: {done.stderr}")
+            found.setdefault(name, []).append(json.loads(done.stdout.strip().splitlines()[-1]))
+    print("| ms |", " | ".join(COLUMNS), "|\n|", " | ".join(["---"] * (len(COLUMNS) + 1)), "|")
+    for name, turns in found.items():
+        medians = [statistics.median(turn[each] for turn in turns) if each in turns[0] else "-" for each in COLUMNS]
+        print("|", " | ".join(map(str, [name, *medians])), "|")
+
+
 if __name__ == "__main__":
-    main()
+    if "RANK" in os.environ or sys.argv[1:] == ["mpi"]:
+        measure()
+    else:
+        compare()

@@ -82,6 +82,27 @@ def test_ranks_that_never_come(tmp_path):
         dist.init_process_group("gloo", init_method="tcp://127.0.0.1:9", rank=1, world_size=2, timeout=limit)
 
 
+def test_two_processes_of_one_rank_are_told(tmp_path):
+    """Each of them hears of it, and the others do: nobody waits for ever."""
+    told = []
+
+    def come(rank):
+        try:
+            meeting.meet(str(tmp_path / "card"), rank, 3, 3.0)
+        except dist.DistNetworkError as error:
+            told.append((rank, str(error)))
+
+    threads = [threading.Thread(target=come, args=(rank,)) for rank in (0, 1, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(rank for rank, _ in told) == [0, 1, 1]
+    assert "ranks [1, 1], and not [1, 2]" in dict(told)[0]
+    assert any("as one of the same rank may do" in words for _, words in told)
+    assert not list(tmp_path.iterdir())
+
+
 def _ask(results):
     try:
         dist.barrier()

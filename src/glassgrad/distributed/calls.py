@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..ground.names import is_own_frame
 from ..multiprocessing.errors import DistBackendError, DistNetworkError
 
-__all__ = ["Call", "call_site", "joined"]
+__all__ = ["Call", "call_site"]
 
 
 class Call(NamedTuple):
@@ -36,17 +36,13 @@ class Call(NamedTuple):
 
     def ended(self, ranks: list[int], own: int) -> DistNetworkError:
         """The error where this rank, ``own``, waits for some that are gone."""
-        return DistNetworkError(f"Rank {joined(ranks)} ended or left the group while rank {own} waits in {self}")
+        gone = ", ".join(map(str, ranks))
+        return DistNetworkError(f"Rank {gone} ended or left the group while rank {own} waits in {self}")
 
     def late(self, missing: list[int], why: str = "") -> DistNetworkError:
         """The error once the time is over: who did not come, or ``why`` it is."""
-        why = why or (f": rank {joined(missing)} did not come" if missing else "")
+        why = f": rank {', '.join(map(str, missing))} did not come" if missing else why
         return DistNetworkError(f"Timed out waiting {self.timeout * 1000:.0f}ms in {self}{why}", missing)
-
-
-def joined(ranks: Iterable[int]) -> str:
-    """Ranks with commas between them."""
-    return ", ".join(map(str, ranks))
 
 
 def call_site() -> str:

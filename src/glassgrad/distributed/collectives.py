@@ -8,6 +8,7 @@ Those on objects send pickles the same ways: only among processes that trust eac
 from __future__ import annotations
 
 import functools
+import inspect
 import pickle
 import warnings
 from collections.abc import Callable, Iterable
@@ -19,10 +20,9 @@ import numpy as np
 
 from ..multiprocessing.errors import DistBackendError, DistNetworkError
 from ..multiprocessing.reduce_op import RedOpType, ReduceOp, checked
-from .calls import joined
 from .distributed_c10d import member, rank_inside
 from .process_group import ProcessGroup
-from .tensors import check, check_sizes, dense, room, store, told
+from .tensors import check, check_sizes, room, store, told
 from .work import Work
 
 __all__ = [
@@ -36,6 +36,7 @@ _P = ParamSpec("_P")
 _Arrays = list[np.ndarray]
 _Given = dict[str, Any]
 _Step = Callable[..., None]
+_ENDS, _SPLITS = ("src", "dst", "group_src", "group_dst"), ("output_split_sizes", "input_split_sizes")
 SUM = ReduceOp.SUM
 #: Of those that send to each rank by itself: whether all ranks receive, and whether all send; else the root does.
 _ROUTES = {"all_gather": (True, True), "gather": (False, True), "scatter": (True, False), "broadcast": (True, False)}
@@ -65,36 +66,40 @@ def _collective(
     """
 
     def made(arguments: Callable[_P, _Given]) -> Callable[_P, Work | None]:
+        name, taken = arguments.__name__, inspect.signature(arguments).parameters
+        ends, splits = ([each for each in kind if each in taken] for kind in (_ENDS, _SPLITS))
         arguments.__annotations__["return"] = "Work | None"
 
         @functools.wraps(arguments)
         def collective(*args: _P.args, **kwargs: _P.kwargs) -> Work | None:
-            return _run(arguments.__name__, step, reads, arguments(*args, **kwargs))
+            given = arguments(*args, **kwargs)
+            end, sizes = [given.pop(each) for each in ends], [given.pop(each) for each in splits]
+            return _run(name, step, reads, given, end, sizes)
 
         return collective
 
     return made
 
 
-def _run(name: str, step: _Step | None, reads: str, given: _Given) -> Work | None:
+def _run(
+    name: str, step: _Step | None, reads: str, given: _Given, end: list[int | None], sizes: list[Any]
+) -> Work | None:
     """Do a collective: None, or with ``async_op`` what to wait for."""
     given_group, async_op, op = given.pop("group"), given.pop("async_op"), given.pop("op", None)
-    end = [given.pop(each) for each in ("src", "dst", "group_src", "group_dst") if each in given]
-    splits = [given.pop(each) for each in ("output_split_sizes", "input_split_sizes") if each in given]
     check(**given)
     if (group := member(given_group, name)) is None:
         return None
     own = _listed(given.pop(reads, []))
     out = [each for value in given.values() for each in _listed(value)]
-    root = rank_inside(group, end[0], end[1], 0 if reads else None, name) if end else None
+    root = rank_inside(group, end[0], end[1], 0 if reads else None, name) if end else None  # 0 where there is a list
     if name in _LENGTHS:
         _check_sizes(name, group, out, own, root)
     way = None if op is None else checked(op, name, out[0]._array.dtype)
-    cuts = [_cut(*each, group) for each in zip(out + own, splits, strict=False)]
+    cuts = [_cut(*each, group) for each in zip(out + own, sizes)] if sizes else []
     sources, targets = _route(name, group, root) if step is None else ([], [])
 
     def steps() -> None:
-        rooms, contents = [room(each) for each in out], [dense(each) for each in own]
+        rooms, contents = [room(each) for each in out], [np.ascontiguousarray(each._array) for each in own]
         if len(contents) == 1 and any(np.may_share_memory(contents[0], each) for each in rooms):
             contents = [contents[0].copy()]
         if step is None:
@@ -308,8 +313,9 @@ def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_
         if whole.rank() or not error.missing:
             raise
         late = error.missing if wait_all_ranks else error.missing[:1]
-        words = f"Rank{'s' * (len(late) > 1)} {joined(late)} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms"
-        raise DistNetworkError(f"[Rank 0]: {words}", late) from None
+        who = f"Rank{'s' * (len(late) > 1)} {', '.join(map(str, late))}"
+        words = f"[Rank 0]: {who} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms"
+        raise DistNetworkError(words, late) from None
 
 
 def _former(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -322,6 +328,7 @@ def _former(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     renamed.__name__ = renamed.__qualname__ = name
+    renamed.__doc__ = f"The former name of :func:`{function.__name__}`."
     return renamed
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from ..ground import launched
 from ..ground.device import device as _device
 from ..multiprocessing.errors import DistBackendError, DistError, DistNetworkError, DistStoreError
 from ..multiprocessing.mpi import finalize
@@ -138,8 +139,9 @@ def init_process_group(
         raise TypeError(f"store: expected a FileStore or a TCPStore, where processes can meet, got {type(store)}")
     _state["begun"] += 1
     url = (init_method or "env://") if store is None else store.meeting
-    alone = told == "mpi" and url == "env://"
-    channel, rank, size = connect(url, rank, world_size, limit.total_seconds(), f"{_state['begun']}:0", alone)
+    if told == "mpi" and url == "env://" and rank == -1 and "RANK" not in os.environ and launched.place() is None:
+        url, rank, world_size = "tcp://127.0.0.1:0", 0, 1  # nothing is said: a world of its own
+    channel, rank, size = connect(url, rank, world_size, limit.total_seconds(), f"{_state['begun']}:0")
     _groups["0"] = ProcessGroup(channel, "0", range(size), rank, limit)
     _state.update(named=0, backend=told)
 
@@ -157,7 +159,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if group is not whole:
         _groups.pop(group.group_name).close()
         return
-    usable = all(each.broken is None and each.idle() for each in _groups.values()) and whole.owned()
+    usable = all(each.broken is None and not each.pending for each in _groups.values()) and whole.owned()
     for name in [*_groups][1:]:
         _groups.pop(name).close()
     if whole.owned():

@@ -1,7 +1,5 @@
 """The former launcher, which tells scripts their local rank by ``--local-rank``: use ``torch.distributed.run``."""
 
-from __future__ import annotations
-
 from ..multiprocessing.launcher import former_main as main
 from ..multiprocessing.launcher import launch
 from ..multiprocessing.launcher import parse_former_args as parse_args

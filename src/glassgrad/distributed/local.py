@@ -85,26 +85,23 @@ class Channel:
         self.turn ^= 1
         boxes, places, size, fresh = self.boxes[self.turn], {}, 0, None
         for key, piece in pieces.items():
-            places[key] = slice(size, size + piece.nbytes)
+            places[key] = size, size + piece.nbytes
             size += piece.nbytes
         if self.rank not in boxes or boxes[self.rank].size < size:
             boxes[self.rank] = fresh = allocate(max(2 * size, _FEWEST))
         for key, piece in pieces.items():
-            boxes[self.rank][places[key]] = raw(piece)
+            boxes[self.rank][slice(*places[key])] = raw(piece)
         heard = self._told((places, boxes[self.rank].size), fresh)
         for rank, ((_, whole), handle) in heard.items():
             if handle is not None:
                 boxes[rank] = mapped(handle, whole)
-        return lambda rank, key=None: boxes[rank][heard[rank][0][0][key]]
+        return lambda rank, key=None: boxes[rank][slice(*heard[rank][0][0][key])]
 
     def _total(self, room: np.ndarray, shown: Callable[..., np.ndarray], op: RedOpType, key: Any = None) -> None:
         """``room`` becomes the reduction of what all ranks show by a key, in the order of ranks."""
-        for rank in range(self.size):
-            piece = shown(rank, key).view(room.dtype)
-            if rank:
-                function_of(op)(room, piece, out=room)
-            else:
-                np.copyto(room, piece)
+        np.copyto(room, shown(0, key).view(room.dtype))
+        for rank in range(1, self.size):
+            function_of(op)(room, shown(rank, key).view(room.dtype), out=room)
 
     def all_reduce(self, array: np.ndarray, op: RedOpType) -> None:
         """Every rank's ``array`` becomes the reduction of all: the same bits everywhere."""

@@ -15,7 +15,7 @@ from ..multiprocessing.errors import DistBackendError
 from .calls import Call
 from .distributed_c10d import _resolve, member, rank_inside
 from .process_group import ProcessGroup
-from .tensors import check, dense, room, store, told
+from .tensors import check, room, store, told
 from .work import Work
 
 __all__ = [
@@ -57,25 +57,22 @@ def _begun(name: str, tensor: Any, rank: int | None, given: Any, tag: int, insid
     whom = "anybody" if anybody else f"rank {peer}"
     call = group.call(name, f"{told(tensor)} {'to' if sends else 'from'} {whom}")
     if sends:
-        return Receipt(group, call, peer, group.channel.send(dense(tensor), peer, tag), tensor)
+        content = np.ascontiguousarray(tensor._array)
+        return Receipt(group, call, peer, group.channel.send(content, peer, tag), tensor)
     array = room(tensor)
     return Receipt(group, call, peer, group.channel.receive(array, peer, tag), tensor, array)
 
 
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
     """Send a tensor to rank ``dst``."""
-    work = isend(tensor, dst, group, tag, group_dst)
-    if work is not None:
+    if (work := isend(tensor, dst, group, tag, group_dst)) is not None:
         work.wait()
 
 
 def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
     """Receive a tensor from rank ``src`` (None: from anybody) into ``tensor``; the sender's rank."""
     work = irecv(tensor, src, group, tag, group_src)
-    if not isinstance(work, Receipt):
-        return -1
-    work.wait()
-    return work.source_rank()
+    return work.source_rank() if isinstance(work, Receipt) and work.wait() else -1
 
 
 def send_object_list(

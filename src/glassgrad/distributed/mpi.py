@@ -101,7 +101,7 @@ class Channel:
             time.sleep(0.01)
             heard |= self._heard()
         missing = [rank for rank in range(self.size) if rank != self.rank and rank not in heard]
-        raise call.late(missing, "" if missing else ": " + "; ".join(f"rank {r} {told}" for r, told in heard.items()))
+        raise call.late(missing, ": " + "; ".join(f"rank {rank} {words}" for rank, words in heard.items()))
 
     # -- collectives ---------------------------------------------------------------------------------------------------
 

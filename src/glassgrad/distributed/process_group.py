@@ -36,7 +36,7 @@ class ProcessGroup:
         self.broken: BaseException | None = None
         self._owner = os.getpid()
         self._turn = threading.Lock()
-        self._pending = 0
+        self.pending = 0  # how many collectives wait for the thread, or are under way there
         self._queue: queue.SimpleQueue[Any] | None = None
 
     def rank(self) -> int:
@@ -61,7 +61,7 @@ class ProcessGroup:
         ``tensors`` will hold the result.
         """
         work = Work(list(tensors))
-        if wait and not self._pending:
+        if wait and not self.pending:
             with self._turn:
                 work._finish(self._tried(call, steps))
         else:
@@ -69,7 +69,7 @@ class ProcessGroup:
                 self._queue = queue.SimpleQueue()
                 threading.Thread(target=self._serve, args=(self._queue,), daemon=True, name="collectives").start()
             with self._turn:
-                self._pending += 1
+                self.pending += 1
             self._queue.put((call, steps, work))
         if wait:
             work.wait()
@@ -80,7 +80,7 @@ class ProcessGroup:
             call, steps, work = entry
             error = self._tried(call, steps)
             with self._turn:
-                self._pending -= 1
+                self.pending -= 1
             work._finish(error)
             del entry, steps, work
 
@@ -105,10 +105,6 @@ class ProcessGroup:
     def owned(self) -> bool:
         """Whether this process joined the group, and is no fork of one that did."""
         return os.getpid() == self._owner
-
-    def idle(self) -> bool:
-        """Whether nothing is under way."""
-        return not self._pending
 
     def close(self) -> None:
         """Let the group's thread end."""

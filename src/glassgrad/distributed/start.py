@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ..ground import launched
@@ -14,12 +13,11 @@ from . import local, mpi
 __all__ = ["connect"]
 
 
-def connect(url: str, rank: int, size: int, timeout: float, name: str, alone: bool) -> tuple[Any, int, int]:
+def connect(url: str, rank: int, size: int, timeout: float, name: str) -> tuple[Any, int, int]:
     """The channel to all other processes, this one's rank, and how many they are.
 
     url     ``env://``, ``tcp://host:port`` or ``file://path``, with ``rank`` and ``size`` (-1: from url or environment)
     name    of the group, which no other one of this process had
-    alone   a process that nothing is said about is a world of its own
     """
     place = launched.place()
     if place is not None and {str(size), meeting.query_of(url).get("world_size", "-1")} <= {"-1", str(place.size)}:
@@ -27,10 +25,7 @@ def connect(url: str, rank: int, size: int, timeout: float, name: str, alone: bo
         if channel.size > 1:
             name_failures(channel.rank)
         return channel, channel.rank, channel.size
-    if alone and "RANK" not in os.environ and rank == -1:
-        card, rank, size = "", 0, 1
-    else:
-        card, rank, size = meeting.place_of(url, rank, size)
+    card, rank, size = meeting.place_of(url, rank, size)
     if not 0 <= rank < size:
         raise ValueError(f"rank {rank} is none of the {size} ranks of the group")
     lines = meeting.meet(card, rank, size, timeout) if size > 1 else {}

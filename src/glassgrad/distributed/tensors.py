@@ -26,7 +26,7 @@ def check(**operands: Any) -> None:
     for tensor in every:
         if tensor._array.dtype.metadata is not None:
             raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
-        if tensor.dtype is not every[0].dtype:
+        if tensor is not every[0] and tensor.dtype is not every[0].dtype:
             kinds = f"{every[0].dtype} and  {tensor.dtype}"
             raise ValueError(f"Invalid usage of tensors with different dtypesFound {kinds}")
 
@@ -53,11 +53,6 @@ def told(tensor: Any) -> str:
 def raw(array: np.ndarray) -> np.ndarray:
     """The bytes of a contiguous array, on its memory."""
     return array.reshape(-1).view(np.uint8)
-
-
-def dense(tensor: Any) -> np.ndarray:
-    """The values of a tensor as a contiguous array, a copy only where they are not."""
-    return np.ascontiguousarray(tensor._array)
 
 
 def room(tensor: Any) -> np.ndarray:

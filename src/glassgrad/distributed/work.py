@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 __all__ = ["Work"]
@@ -15,11 +15,7 @@ class Future:
     """The result of work, and what is to be done with it, by whoever asks for the value."""
 
     def __init__(self, work: Work, result: Callable[[], Any]) -> None:
-        self._work, self._result = work, result
-
-    @cached_property
-    def _value(self) -> Any:
-        return self._result()
+        self._work, self.value = work, cache(result)
 
     def done(self) -> bool:
         """Whether the result is there."""
@@ -28,11 +24,7 @@ class Future:
     def wait(self) -> Any:
         """The result, once it is there."""
         self._work.wait()
-        return self._value
-
-    def value(self) -> Any:
-        """The result."""
-        return self._value
+        return self.value()
 
     def then(self, callback: Callable[[Future], Any]) -> Future:
         """A future of what ``callback`` gives for this one."""

@@ -90,11 +90,11 @@ def _private() -> str:
 
 
 class _Door:
-    """A socket that others come to, and the connections of those who came, by the rank that they said first."""
+    """A socket that others come to; of those who came, the rank that they said first, and the connection."""
 
     def __init__(self, address: str, key: bytes) -> None:
         self.listener = Listener(address, _FAMILY, authkey=key)
-        self.came: dict[int, Connection[Any, Any]] = {}
+        self.came: list[tuple[int, Connection[Any, Any]]] = []
         self.open = True
         threading.Thread(target=self._receive, daemon=True, name="meeting").start()
 
@@ -102,7 +102,7 @@ class _Door:
         while self.open:
             try:
                 line = self.listener.accept()
-                self.came[line.recv()] = line
+                self.came.append((line.recv(), line))
             except (AuthenticationError, EOFError, ConnectionError):
                 continue  # somebody without the key, or who went away
             except OSError:
@@ -129,18 +129,25 @@ def meet(card: str, rank: int, size: int, timeout: float) -> dict[int, Any]:
     else:
         address, key, first = _reached(lambda: _read(card), 0, rank, timeout)
         lines = {0: first}
-    door = _Door(_beside(address, rank), key)
+    try:
+        door = _Door(_beside(address, rank), key)
+    except OSError as error:
+        raise DistNetworkError(f"Rank {rank} cannot wait for others, as one of the same rank may do: {error}") from None
     try:
         if rank == 0:
             _write(card, {"address": address, "key": key.hex()})
         for lower in range(1, rank):
             there = _beside(address, lower), key
             lines[lower] = _reached(lambda there=there: there, lower, rank, until - time.monotonic())[2]  # type: ignore
-        poll(lambda: len(door.came) >= size - 1 - rank, until - time.monotonic())
-        if missing := set(range(rank + 1, size)) - {*door.came}:
+        wanted = {*range(rank + 1, size)}
+        poll(lambda: len(door.came) >= len(wanted), until - time.monotonic())
+        came = [number for number, _ in door.came]
+        if len({*came}) < len(came) or {*came} - wanted:
+            raise DistNetworkError(f"Processes say that they are the ranks {sorted(came)}, and not {sorted(wanted)}")
+        if missing := wanted - {*came}:
             late = ", ".join(map(str, sorted(missing)))
             raise DistNetworkError(f"Timed out: rank {rank} waited {timeout:g} s, and rank {late} did not come")
-        return lines | door.came
+        return lines | dict(door.came)
     finally:
         door.close()
         if rank == 0 and os.path.exists(card) and _read(card)[1] == key:
