@@ -1,11 +1,14 @@
 """What one process alone can ask of torch.distributed: the same answers and errors as PyTorch's."""
 
 import importlib
+import inspect
 
 import pytest
 
 import glassgrad
 from tests.agreement import cases, check
+
+PAGE = "https://docs.pytorch.org/docs/stable/distributed.html"
 
 
 def alone(torch, show):
@@ -90,6 +93,16 @@ def _wrapped(torch, show):
 @pytest.mark.parametrize("program", cases(globals()).values(), ids=lambda program: program.__name__)
 def test_like_torch(program):
     check(program)
+
+
+def test_functions_have_signatures_and_say_where_they_are_described():
+    dist = glassgrad.distributed
+    for name in ("all_reduce", "send", "gather_object", "new_group", "P2POp", "TCPStore"):
+        assert getattr(dist, name).__doc__.endswith(f"Source: {PAGE}#torch.distributed.{name}")
+    wanted = "(tensor_list: 'Any', tensor: 'Any', group: 'Any' = None, async_op: 'bool' = False) -> 'Work | None'"
+    assert str(inspect.signature(dist.all_gather)) == wanted
+    with pytest.raises(TypeError, match=r"all_gather\(\) missing 1 required positional argument: 'tensor'"):
+        dist.all_gather([])
 
 
 def test_nccl_says_why_it_is_not_here():

@@ -141,9 +141,10 @@ def _objects_and_groups(rank, count):
     found = [None] * count
     dist.all_gather_object(found, {"rank": rank, "long": "x" * (1000 * rank)})
     assert [len(each["long"]) for each in found] == [1000 * each for each in range(count)]
-    values = [rank, str(rank)]
+    own = {"of": rank}
+    values = [own, str(rank)]
     dist.broadcast_object_list(values, src=1)
-    assert values == [1, "1"]
+    assert values == [{"of": 1}, "1"] and (values[0] is own) is (rank == 1)
     dist.gather_object(rank, found if rank == 0 else None)
     assert rank or found == list(range(count))
     own = [None]

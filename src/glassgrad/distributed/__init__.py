@@ -13,19 +13,16 @@ from ..multiprocessing.errors import QueueEmptyError
 from ..multiprocessing.reduce_op import ReduceOp, reduce_op
 from ..multiprocessing.stores import *  # noqa: F403
 from ..multiprocessing.stores import __all__ as _stores
-from . import distributed_c10d
+from . import collectives, distributed_c10d, messages
 from .collectives import *  # noqa: F403
-from .collectives import __all__ as _collectives
 from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import *  # noqa: F403
-from .distributed_c10d import __all__ as _groups
 from .distributed_c10d import _get_default_group as _get_default_group
 from .messages import *  # noqa: F403
-from .messages import __all__ as _messages
 
 __all__ = [
-    *_collectives, *_groups, *_messages, *_stores, "DeviceMesh", "QueueEmptyError", "ReduceOp", "distributed_c10d",
-    "init_device_mesh", "is_available", "reduce_op",
+    *collectives.__all__, *distributed_c10d.__all__, *messages.__all__, *_stores, "DeviceMesh", "QueueEmptyError",
+    "ReduceOp", "distributed_c10d", "init_device_mesh", "is_available", "reduce_op",
 ]  # fmt: skip
 
 

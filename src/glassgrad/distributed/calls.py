@@ -10,8 +10,6 @@ from typing import NamedTuple
 from ..ground.names import is_own_frame
 from ..multiprocessing.errors import DistBackendError, DistNetworkError
 
-__all__ = ["Call", "call_site"]
-
 
 class Call(NamedTuple):
     """What must be the same on all ranks, ``name`` and ``operands``; who asks for it, and how long it may take."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import pickle
 import warnings
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -21,7 +20,7 @@ import numpy as np
 from ..multiprocessing.errors import DistBackendError, DistNetworkError
 from ..multiprocessing.reduce_op import RedOpType, ReduceOp, checked
 from .distributed_c10d import member, rank_inside
-from .process_group import ProcessGroup
+from .process_group import ProcessGroup, pickled
 from .tensors import check, check_sizes, room, store, told
 from .work import Work
 
@@ -39,7 +38,7 @@ _Step = Callable[..., None]
 _ENDS, _SPLITS = ("src", "dst", "group_src", "group_dst"), ("output_split_sizes", "input_split_sizes")
 SUM = ReduceOp.SUM
 #: Of those that send to each rank by itself: whether all ranks receive, and whether all send; else the root does.
-_ROUTES = {"all_gather": (True, True), "gather": (False, True), "scatter": (True, False), "broadcast": (True, False)}
+_ROUTES = {"all_gather": (True, True), "gather": (False, True), "scatter": (True, False)}
 #: What is said of lists that have not one tensor for each rank, and of tensors that are not as large as one of each.
 _LENGTHS = {
     "all_gather": "ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {size}, got "
@@ -352,7 +351,7 @@ def _send_objects(
     sources, targets = _route(kind, group, root)
     if kind == "scatter" and group.rank() == root and len(values) != group.size():
         raise ValueError(f"scatter_object_input_list must have {group.size()} items on the source rank")
-    contents = [pickle.dumps(value) for value in values] if targets else []
+    contents = [pickled(value) for value in values] if targets else []
     call = group.call(name, _alike(kind, [], [], None, root))
     found = group.exchange(call, sources, dict(zip(targets, cycle(contents))))
     if fill is not None:
@@ -377,10 +376,10 @@ def broadcast_object_list(
     group_src: int | None = None,
 ) -> None:  # fmt: skip
     """Every rank's ``object_list`` becomes that of rank ``src`` (0 where not given)."""
-    found: list[Any] = []
-    _send_objects("broadcast_object_list", group, found, [[*object_list]], (src, group_src))
-    for values in found:
-        object_list[: len(values)] = values
+    if (whole := member(group, "broadcast_object_list")) is not None:
+        root = rank_inside(whole, src, group_src, 0, "broadcast")
+        found = whole.from_rank(root, [*object_list], "broadcast_object_list")
+        object_list[: len(found)] = found
 
 
 def scatter_object_list(

@@ -15,8 +15,6 @@ from ..multiprocessing.reduce_op import RedOpType, function_of
 from .calls import Call
 from .tensors import raw
 
-__all__ = ["Channel"]
-
 _SMALL = 1 << 15  # bytes up to which every rank reduces whole arrays, rather than its part of them
 _FEWEST = 1 << 16  # bytes of an outbox
 

@@ -14,7 +14,7 @@ from ..ground.waiting import poll
 from ..multiprocessing.errors import DistBackendError
 from .calls import Call
 from .distributed_c10d import _resolve, member, rank_inside
-from .process_group import ProcessGroup
+from .process_group import ProcessGroup, pickled
 from .tensors import check, room, store, told
 from .work import Work
 
@@ -80,7 +80,7 @@ def send_object_list(
     group_dst: int | None = None, use_batch: bool = False,
 ) -> None:  # fmt: skip
     """Send Python objects, pickled, to rank ``dst``."""
-    content = np.frombuffer(bytearray(pickle.dumps([*object_list])), np.uint8)
+    content = pickled([*object_list])
     for each in (np.array([content.size]), content):
         send(wrap(each), dst, group, group_dst=group_dst)
 

@@ -17,8 +17,6 @@ from ..multiprocessing.reduce_op import RedOpType, function_of
 from .calls import Call
 from .tensors import raw
 
-__all__ = ["Channel"]
-
 _NATIVE = "?bBhHiIlLqQfdFD"  # NumPy's letters of what MPI can add up by itself
 _operations: dict[Any, Any] = {}  # MPI's operations for other types, by type and way
 _abandoned: list[Any] = []  # what MPI may still write into, though nobody waits for it any more

@@ -18,7 +18,12 @@ from ..multiprocessing.reduce_op import RedOpType
 from .calls import Call, call_site
 from .work import Work
 
-__all__ = ["ProcessGroup"]
+__all__ = ["ProcessGroup", "pickled"]
+
+
+def pickled(value: Any) -> np.ndarray:
+    """An object as bytes to be sent."""
+    return np.frombuffer(bytearray(pickle.dumps(value)), np.uint8)
 
 
 class ProcessGroup:
@@ -138,16 +143,15 @@ class ProcessGroup:
                 share(tensor)
                 np.copyto(tensor._array, part.reshape(tensor._array.shape))
 
-    def exchange(self, call: Call, sources: Iterable[int], given: dict[int, bytes]) -> list[Any]:
+    def exchange(self, call: Call, sources: Iterable[int], given: dict[int, np.ndarray]) -> list[Any]:
         """Send each rank the pickle that is ``given`` for it; the objects that came from the ranks ``sources``."""
-        contents = {rank: np.frombuffer(bytearray(content), np.uint8) for rank, content in given.items()}
         sizes = {rank: np.empty(1, np.int64) for rank in sources}
         rooms: dict[int, np.ndarray] = {}
 
         def steps() -> None:
-            self.channel.exchange(sizes, {rank: np.array([content.size]) for rank, content in contents.items()})
+            self.channel.exchange(sizes, {rank: np.array([content.size]) for rank, content in given.items()})
             rooms.update((rank, np.empty(int(size[0]), np.uint8)) for rank, size in sizes.items())
-            self.channel.exchange(rooms, contents)
+            self.channel.exchange(rooms, given)
 
         self.run(call, steps)
         return [pickle.loads(content.data) for content in rooms.values()]
@@ -155,12 +159,20 @@ class ProcessGroup:
     def gathered(self, value: Any, what: str = "all_gather_object") -> list[Any]:
         """The objects ``value`` of all ranks."""
         every = range(self.size())
-        return self.exchange(self.call(what, ""), every, dict.fromkeys(every, pickle.dumps(value)))
+        return self.exchange(self.call(what, ""), every, dict.fromkeys(every, pickled(value)))
 
     def from_rank(self, root: int, value: Any, what: str) -> Any:
         """The object ``value`` of one rank."""
-        given = dict.fromkeys(range(self.size()), pickle.dumps(value)) if self._rank == root else {}
-        return self.exchange(self.call(what, f"from rank {root}"), [root], given)[0]
+        found = [pickled(value if self._rank == root else None)]
+
+        def steps() -> None:
+            self.channel.broadcast(size := np.array([found[0].size]), root)
+            if self._rank != root:
+                found[0] = np.empty(int(size[0]), np.uint8)
+            self.channel.broadcast(found[0], root)
+
+        self.run(self.call(what, f"from rank {root}"), steps)
+        return value if self._rank == root else pickle.loads(found[0].data)
 
 
 ProcessGroup.__module__ = "torch.distributed.distributed_c10d"

@@ -10,8 +10,6 @@ from ..multiprocessing.mesh import Mesh
 from ..multiprocessing.mpi import begun, name_failures
 from . import local, mpi
 
-__all__ = ["connect"]
-
 
 def connect(url: str, rank: int, size: int, timeout: float, name: str) -> tuple[Any, int, int]:
     """The channel to all other processes, this one's rank, and how many they are.

@@ -8,8 +8,6 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-__all__ = ["Work"]
-
 
 class Future:
     """The result of work, and what is to be done with it, by whoever asks for the value."""

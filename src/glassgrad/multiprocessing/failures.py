@@ -20,6 +20,14 @@ __all__ = ["ChildFailedError", "ProcessFailure", "record"]
 _T = TypeVar("_T")
 
 
+def signal_name(exitcode: int) -> str:
+    """The name of the signal that an exit code below 0 tells of."""
+    try:
+        return signal.Signals(-exitcode).name
+    except ValueError:
+        return f"<Unknown signal {-exitcode}>"
+
+
 @dataclass
 class ProcessFailure:
     """How a process ended: its ranks, number and exit code."""
@@ -32,12 +40,7 @@ class ProcessFailure:
 
     def signal_name(self) -> str:
         """The name of the signal that ended it."""
-        if self.exitcode >= 0:
-            return "<N/A>"
-        try:
-            return signal.Signals(-self.exitcode).name
-        except ValueError:
-            return f"<Unknown signal {-self.exitcode}>"
+        return signal_name(self.exitcode) if self.exitcode < 0 else "<N/A>"
 
     def words(self) -> str:
         """Which rank it was, and how it ended."""

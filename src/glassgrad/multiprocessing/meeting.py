@@ -40,8 +40,10 @@ def place_of(url: str, rank: int, size: int) -> tuple[str, int, int]:
             raise ValueError(f"{wrong}environment variable {name} expected, but not set")
         return os.environ[name]
 
-    host, port, file = parts.hostname or "", parts.port, parts.netloc + parts.path
-    if parts.scheme == "env":
+    host, port, file = "", None, parts.netloc + parts.path
+    if parts.scheme == "tcp":
+        host, port = parts.hostname or "", parts.port
+    elif parts.scheme == "env":
         known = {"rank": known.get("rank") or read("RANK"), "world_size": known.get("world_size") or read("WORLD_SIZE")}
         host, port = read("MASTER_ADDR"), int(read("MASTER_PORT"))
     if parts.scheme == "tcp" and port is None:

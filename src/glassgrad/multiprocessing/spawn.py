@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .failures import signal_name
+
 __all__ = [
     "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext", "spawn",
     "start_processes",
@@ -160,10 +162,7 @@ class ProcessContext:
             )
         if code >= 0:
             return ProcessExitedException(f"process {index:d} terminated with exit code {code:d}", index, pid, code)
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"<Unknown signal {-code}>"
+        name = signal_name(code)
         return ProcessExitedException(f"process {index:d} terminated with signal {name}", index, pid, code, name)
 
 

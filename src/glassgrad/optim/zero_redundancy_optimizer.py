@@ -115,18 +115,13 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Collect the state of all ranks on rank ``to``, which may then ask for :meth:`state_dict`."""
-        index = {id(each): number for number, each in enumerate(self._parameters())}
-        mine = {index[id(parameter)]: state for parameter, state in self.optim.state.items()}
+        place = {id(each): number for number, each in enumerate(self._parameters())}
+        mine = {place[id(parameter)]: state for parameter, state in self.optim.state.items()}
         parts = self.process_group.gathered(mine)
         self._whole_state = None
         if self.process_group.rank() == to:
-            groups, start = [], 0
-            for group in self.param_groups:
-                end = start + len(group["params"])
-                groups.append({**group, "params": list(range(start, end))})
-                start = end
             state = {number: part[number] for part in parts for number in part}
-            self._whole_state = {"state": dict(sorted(state.items())), "param_groups": groups}
+            self._whole_state = {**super().state_dict(), "state": dict(sorted(state.items()))}
 
     def state_dict(self) -> dict[str, Any]:
         """The state of all parameters, on the rank that :meth:`consolidate_state_dict` collected it on."""
@@ -146,14 +141,9 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
             settings = {name: copy.deepcopy(value) for name, value in saved.items() if name != "params"}
             group.update(settings)
             part.update(settings)
-        local = self.optim.state_dict()
-        kept: dict[int, Any] = {}
-        numbers = [number for group in local["param_groups"] for number in group["params"]]
-        own = [each for group in self.optim.param_groups for each in group["params"]]
-        for number, parameter in zip(numbers, own, strict=True):
-            if place[id(parameter)] in state_dict["state"]:
-                kept[number] = state_dict["state"][place[id(parameter)]]
-        self.optim.load_state_dict({"state": kept, "param_groups": local["param_groups"]})
+        places = [place[id(each)] for group in self.optim.param_groups for each in group["params"]]
+        state = {own: state_dict["state"][there] for own, there in enumerate(places) if there in state_dict["state"]}
+        self.optim.load_state_dict({**self.optim.state_dict(), "state": state})
 
 
 house(sys.modules[__name__])
