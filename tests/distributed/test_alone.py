@@ -105,6 +105,25 @@ def test_functions_have_signatures_and_say_where_they_are_described():
         dist.all_gather([])
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "path",
+    [
+        "algorithms.join.Join", "elastic.multiprocessing.errors.ChildFailedError",
+        "elastic.multiprocessing.errors.record", "nn.functional.all_reduce",
+        "optim.zero_redundancy_optimizer.ZeroRedundancyOptimizer",
+    ],
+)  # fmt: skip
+def test_what_lies_elsewhere_is_at_torchs_paths_and_says_so(path):
+    home, _, name = path.rpartition(".")
+    package = home.rpartition(".")[0]
+    theirs = getattr(importlib.import_module(f"torch.distributed.{home}"), name)
+    with glassgrad.alias():
+        ours = getattr(importlib.import_module(f"torch.distributed.{home}"), name)
+        assert ours.__module__ == theirs.__module__
+        assert getattr(importlib.import_module(f"torch.distributed.{package}"), name) is ours
+
+
 def test_nccl_says_why_it_is_not_here():
     with pytest.raises(RuntimeError, match="doesn't have NCCL built in: it carries tensors between GPUs"):
         glassgrad.distributed.init_process_group("nccl", init_method="tcp://127.0.0.1:0", rank=0, world_size=1)

@@ -44,5 +44,6 @@ _ANSWERED = {"algorithms", "constants", "device_mesh", "rpc", "utils"}
 def __getattr__(name: str) -> Any:
     if name in _ANSWERED:
         return _load(f"{__package__}.{name}")
-    hint = _load("..absent_names", __package__).hint(f"torch.distributed.{name}")
-    raise AttributeError(f"torch.distributed.{name} is not in glassgrad{hint}")
+    if hint := _load("..absent_names", __package__).hint(f"torch.distributed.{name}"):
+        raise AttributeError(f"torch.distributed.{name} is not in glassgrad{hint}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
