@@ -103,7 +103,7 @@ class Calls(Known):
         if cast.itemsize == 2 and row.single:
             return None
         for place, t in enumerate(flat):
-            if t is None or (not row.listed and row.inputs[place] in row.apart):
+            if t is None or (not row.listed and row.inputs[place] in row.auxiliary):
                 continue
             if not isinstance(t, Tensor):
                 number = np.asarray(t).astype(cast)[()]

@@ -198,7 +198,7 @@ def _row_parameters(row: Row, out: bool, with_first: bool = False) -> list[str]:
     for index, name in enumerate(row.inputs):
         if index == 0 and not with_first:
             continue
-        kind = "Sequence[Tensor]" if row.listed else "Tensor" if index == 0 or name in row.apart else operand
+        kind = "Sequence[Tensor]" if row.listed else "Tensor" if index == 0 or name in row.auxiliary else operand
         shown = "input" if name == "self" else name
         parts.append(f"{shown}: {kind} | None = ..." if name in row.optional else f"{shown}: {kind}")
     late = any(part.endswith("= ...") for part in parts)
