@@ -238,7 +238,7 @@ def _member(name: str, member: Any) -> list[str]:
         if member.fset is not None and not is_read_only(member):
             lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
         return lines
-    row = getattr(member, "row", None)  # a caller's own signature shows at its first call only
+    row = getattr(member, "row", None)  # a caller's own signature shows once its code is printed
     if row is not None:
         return _def(name, ["self", *_row_parameters(row, row.out is not None)], _row_answer(row), member.__doc__)
     parameters, answer = _signature(name, member)
