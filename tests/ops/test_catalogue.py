@@ -76,6 +76,7 @@ def test_members_of_a_tensor_come_when_they_are_wanted():
     script = """
 import inspect, sys, glassgrad as torch
 x = torch.ones(2, requires_grad=True)
+torch.Tensor.__repr__ = lambda tensor: "mine"  # what somebody put there stays
 print("glassgrad.tensor.members" in sys.modules)
 for name in ("device", "data", "nbytes", "_version", "_base", "output_nr", "retains_grad"):
     assert isinstance(getattr(torch.Tensor, name), property), name
@@ -87,7 +88,6 @@ try:
 except AttributeError as error:
     print("writable" in str(error))
 print(x.data.tolist())
-torch.Tensor.__repr__ = lambda tensor: "mine"  # what somebody put there stays
 print(x.device, repr(x))
 """
     assert answer(script) == ["False", "True", "[0.0,", "0.0]", "cpu", "mine"]

@@ -119,7 +119,7 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
             continue
         array = tensor._array
         arrays.append(array)
-        if position in plan.apart:
+        if position in plan.auxiliary:
             if array.dtype.metadata is not None:
                 return None
         elif dtype is None:
@@ -134,7 +134,7 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
 def _is_everyday(plan: Plan, flat: Sequence[Any], cast: Any, rounded: Any) -> bool:
     """Whether inputs, numbers among them, agreed on an everyday dtype that all tensors have already."""
     return rounded is None and cast in plan.everyday_dtypes and all(
-        not isinstance(operand, Tensor) or operand._array.dtype is cast or position in plan.apart
+        not isinstance(operand, Tensor) or operand._array.dtype is cast or position in plan.auxiliary
         for position, operand in enumerate(flat)
     )  # fmt: skip
 
@@ -154,7 +154,7 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
         if single is not None:
             return single, cast, cast
     agreed = [
-        a if a is None or a.dtype is cast or position in row.plan.apart else meta.cast_to(a, cast)
+        a if a is None or a.dtype is cast or position in row.plan.auxiliary else meta.cast_to(a, cast)
         for position, a in enumerate(arrays)
     ]
     return agreed, cast, None
@@ -194,7 +194,7 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
     zeros: list[Any] = []
     numbers: list[type] = []
     for position, operand in enumerate(flat):
-        if operand is None or position in row.plan.apart:
+        if operand is None or position in row.plan.auxiliary:
             continue
         if isinstance(operand, Tensor):
             (dims if operand._array.ndim else zeros).append(dtypes.of(operand._array.dtype))

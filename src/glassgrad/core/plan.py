@@ -55,7 +55,7 @@ class Plan:
 
     listed    whether the one input is a list of tensors: then ``edges`` only tells whether it has a rule
     everyday_dtypes  those that need no promotion, where all inputs have the same
-    apart     positions of inputs that keep their dtype and carry no gradient
+    auxiliary  positions of inputs that keep their dtype and carry no gradient
     optional  positions of inputs that may be None
     parameters, defaults  names of inputs and settings as users write them; the defaults of those that have one
     usual     the settings at their defaults; None where one has no default
@@ -73,7 +73,7 @@ class Plan:
     """
 
     __slots__ = (
-        "listed", "everyday_dtypes", "apart", "optional", "parameters", "defaults", "usual", "edges",
+        "listed", "everyday_dtypes", "auxiliary", "optional", "parameters", "defaults", "usual", "edges",
         "saved_inputs", "saved_results", "constants", "saves", "rules", "fits", "carry", "retypes", "synonyms", "kind",
     )  # fmt: skip
 
@@ -82,7 +82,7 @@ class Plan:
         ruled = {name for names, _, _ in row.rules for name in names}
         followed = [name for name in row.inputs if name in ruled]
         self.listed = row.listed
-        self.apart = frozenset(positions[name] for name in row.apart)
+        self.auxiliary = frozenset(positions[name] for name in row.auxiliary)
         self.optional = frozenset(positions[name] for name in row.optional)
         self.parameters = *("input" if name == "self" else name for name in row.inputs), *row.settings
         self.defaults = {**dict.fromkeys(row.optional), **row.defaults}
@@ -154,7 +154,7 @@ class Plan:
         if name in ("grad", "grads", "needs"):
             return Read(name, 0, False)
         source, slot = self.saves[name]
-        return Read(source, slot, source == "tensor" and name not in row.apart)
+        return Read(source, slot, source == "tensor" and name not in row.auxiliary)
 
     def _kind(self, row: Row) -> Kind:
         shown: dict[str, tuple[str, Any]] = {}

@@ -1,7 +1,7 @@
 """The record of one operation: where its gradients go on to, what its rules need, how they must fit.
 
 An operation that is differentiated writes a record, and the engine walks the records back.  What users see as
-``grad_fn`` is a ``Node`` (``node.py``), made of a record when somebody asks for it.
+``grad_fn`` is a ``Node`` (``tensor/node.py``), made of a record when somebody asks for it.
 
 An *edge* is one of: None (no gradient wanted), a record, or a leaf tensor itself.  A leaf's ``AccumulateGrad`` is made
 when asked for, so leaves and graphs form no cycles.  The outputs of a record with several are records of their own

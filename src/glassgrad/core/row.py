@@ -45,7 +45,7 @@ class Columns(TypedDict, total=False):
     strict: bool  #: Python numbers are refused, though the inputs agree on a dtype
     numbers: bool  #: it is computed of Python numbers alone too
     single: bool  #: beside half precision tensors, numbers and 0-d tensors count in float32; rounded once, at the end
-    apart: tuple[str, ...]  #: inputs that keep their dtype and carry no gradient: indices, masks, targets
+    auxiliary: tuple[str, ...]  #: inputs that keep their dtype and carry no gradient: indices, masks, targets
     precision: Literal["low", "single"] | None  #: of floating inputs in autocast: the block's dtype, or float32
     #: ``refuses(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype
     refuses: Callable[..., None] | None
@@ -173,9 +173,9 @@ class Row:
         if self.typed not in (None, "promote", "float"):
             raise ValueError(f"row {self.name}: unknown typing {self.typed!r}")
         self.single = columns.get("single", False)
-        self.apart = frozenset(columns.get("apart", ()))
-        if strange := self.apart.difference(self.inputs):
-            raise TypeError(f"row {self.name}: {min(strange)!r}, set apart, is no input of it")
+        self.auxiliary = frozenset(columns.get("auxiliary", ()))
+        if strange := self.auxiliary.difference(self.inputs):
+            raise TypeError(f"row {self.name}: there is no auxiliary input {min(strange)!r}")
         self.precision = columns.get("precision")
         if self.precision not in (None, "low", "single"):
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")

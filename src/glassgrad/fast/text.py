@@ -107,7 +107,7 @@ def _caller(row: Row) -> list[str]:
         lines.append(f"{pad}t = type({arg})")
         lines.append(f"{pad}if t is not Tensor and t is not Parameter:")
         takes_numbers = row.typed is not None and position > 0 and not row.strict
-        if takes_numbers and position not in plan.apart and position not in plan.optional:
+        if takes_numbers and position not in plan.auxiliary and position not in plan.optional:
             strange = "t is not float and t is not int"
             if row.formerly:  # the number may be a setting, and the setting a tensor
                 strange += f" or {row.settings[0]} is not {name}_default_{row.settings[0]}"
@@ -122,7 +122,7 @@ def _caller(row: Row) -> list[str]:
         else:
             lines.append(f"{pad}    {fallback}")
         lines.append(f"{pad}a{position} = {arg}._array")
-        if position in plan.apart:
+        if position in plan.auxiliary:
             continue
         if position in plan.optional:
             lines += [f"{pad}if a{position}.dtype is not a0.dtype:", f"{pad}    {fallback}"]

@@ -30,7 +30,7 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
     arrays = [data]
     for name, other in zip(row.inputs[1:], others, strict=False):
         kind = type(other)
-        if name in row.apart:
+        if name in row.auxiliary:
             if (kind is not Tensor and kind is not Parameter) or other._array.dtype.metadata is not None:
                 return False
             if other is target or (other._counter is not None and other._counter is target._counter):

@@ -330,7 +330,7 @@ def _point(
     if row.typed is not None and not _agree(values):
         cast = call.common_dtype(row, flat)
         for position, value in enumerate(values):
-            if isinstance(value, Tensor) and position not in row.plan.apart and value._array.dtype != cast:
+            if isinstance(value, Tensor) and position not in row.plan.auxiliary and value._array.dtype != cast:
                 values[position] = TABLE["to_copy"].caller(value, cast, value._array.dtype)
     for position, (shape, is_batch) in enumerate(zip(shapes, batched, strict=True)):
         if is_batch and len(shape) < rank:

@@ -198,7 +198,7 @@ def _row_parameters(row: Row, out: bool, with_first: bool = False) -> list[str]:
     for index, name in enumerate(row.inputs):
         if index == 0 and not with_first:
             continue
-        kind = "Sequence[Tensor]" if row.listed else "Tensor" if index == 0 or name in row.apart else operand
+        kind = "Sequence[Tensor]" if row.listed else "Tensor" if index == 0 or name in row.auxiliary else operand
         shown = "input" if name == "self" else name
         parts.append(f"{shown}: {kind} | None = ..." if name in row.optional else f"{shown}: {kind}")
     late = any(part.endswith("= ...") for part in parts)
@@ -238,7 +238,7 @@ def _member(name: str, member: Any) -> list[str]:
         if member.fset is not None and not is_read_only(member):
             lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
         return lines
-    row = getattr(member, "row", None)  # a caller's own signature shows at its first call only
+    row = getattr(member, "row", None)  # a caller's own signature shows once its code is printed
     if row is not None:
         return _def(name, ["self", *_row_parameters(row, row.out is not None)], _row_answer(row), member.__doc__)
     parameters, answer = _signature(name, member)

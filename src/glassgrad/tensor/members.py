@@ -193,7 +193,7 @@ def check_grad(tensor: Tensor, value: Any) -> None:
 def _finished(name: str, member: Any) -> Any:
     """A member as it stands in the class."""
     if isinstance(member, FunctionType):
-        member.__qualname__ = f"{Tensor.__name__}.{name}"
+        member.__module__, member.__qualname__ = Tensor.__module__, f"{Tensor.__name__}.{name}"  # where pickles find it
     return read_only(name, member) if isinstance(member, property) and member.fset is None else member
 
 

@@ -170,7 +170,7 @@ def _whole_bias(attn_mask: Any, shape: tuple[int, ...], kind: Any) -> Any:
 
 @op(
     node="ScaledDotProductFlashAttentionForCpuBackward0",
-    apart=("attn_mask",),
+    auxiliary=("attn_mask",),
     outputs=("output", "logsumexp"),
     differentiable=("output",),
     public=False,
@@ -240,7 +240,7 @@ def _attention_rule(
     return flash_attention_backward(grad, query, key, value, output, logsumexp, attn_mask, dropout_p, is_causal, scale)
 
 
-@op(apart=("attn_mask", "output", "logsumexp"), outputs=("grad_query", "grad_key", "grad_value"), public=False)
+@op(auxiliary=("attn_mask", "output", "logsumexp"), outputs=("grad_query", "grad_key", "grad_value"), public=False)
 def flash_attention_backward(
     grad_output: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any, attn_mask: Any = None, /,
     dropout_p: float = 0.0, is_causal: bool = False, scale: Any = None,

@@ -89,7 +89,7 @@ def _near(means: Any, deviations: Any) -> bool:
 
 
 @op(
-    apart=("running_mean", "running_var"),
+    auxiliary=("running_mean", "running_var"),
     outputs=("result0", "result1", "result2", "variance"),
     differentiable=("result0",),
     public=False,
@@ -173,7 +173,7 @@ def _backward_of_many(
 
 
 @op(
-    apart=("mean", "rstd"),
+    auxiliary=("mean", "rstd"),
     outputs=("result0", "result1", "result2"),
     public=False,
     hidden=("input_sizes",),

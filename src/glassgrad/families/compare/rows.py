@@ -183,7 +183,7 @@ def signbit(self: Any, /) -> Any:
 
 @op(
     typed="promote",
-    apart=("condition",),
+    auxiliary=("condition",),
     stores=True,
     out="Expected out type to be {Wanted} but got {Found}",
     aligned=True,

@@ -49,7 +49,7 @@ def _height(sizes: tuple[int, ...]) -> int:
 
 
 @op(
-    apart=("indices",),
+    auxiliary=("indices",),
     public=False,
     hidden=("weight_sizes",),
     shows={"weight_sym_argsize_0": ("weight_sizes", _height)},
@@ -90,7 +90,7 @@ def _embedding_tables(
     return rows_added(grads, tables, size * height).reshape(size, *weight_sizes)
 
 
-@op(apart=("indices",), public=False, forward="linear")
+@op(auxiliary=("indices",), public=False, forward="linear")
 def embedding_dense_backward(
     grad_output: Any, indices: Any, /, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
@@ -106,7 +106,7 @@ embedding_dense_backward.derivative(
 )
 
 
-@op(node="EmbeddingDenseBackwardBackward0", apart=("indices",), public=False)
+@op(node="EmbeddingDenseBackwardBackward0", auxiliary=("indices",), public=False)
 def embedding_twice(self: Any, indices: Any, /, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The adjoint of ``embedding_dense_backward``."""
     share = _shares(indices, padding_idx, scale_grad_by_freq, self.dtype)
@@ -166,7 +166,7 @@ def _half(a: Any) -> bool:
 # -- sums with factors -------------------------------------------------------------------------------------------------
 
 
-@op(apart=("indices", "offsets"), public=False)
+@op(auxiliary=("indices", "offsets"), public=False)
 def bag_sums(table: Any, indices: Any, offsets: Any, factors: Any = None, /) -> Any:
     """For each bag the sum of the rows of ``table`` that its indices name, each times its factor."""
     if _half(table):
@@ -186,7 +186,7 @@ bag_sums.derivative(
 )
 
 
-@op(node="EmbeddingBagBackwardBackward0", apart=("indices", "offsets"), public=False)
+@op(node="EmbeddingBagBackwardBackward0", auxiliary=("indices", "offsets"), public=False)
 def bag_table(grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, num_weights: int = 0) -> Any:
     """The gradient of ``bag_sums`` by its table of ``num_weights`` rows."""
     if _half(grad_output):
@@ -205,7 +205,7 @@ bag_table.derivative(
 )
 
 
-@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices", "offsets"))
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", auxiliary=("indices", "offsets"))
 def bag_table_sparse(
     grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, sizes: Any = (), padding_idx: int = -1
 ) -> Any:
@@ -222,7 +222,7 @@ bag_table_sparse.derivative(
 )
 
 
-@op(apart=("indices", "offsets"), public=False)
+@op(auxiliary=("indices", "offsets"), public=False)
 def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /) -> Any:
     """For each index the product of its row of ``table`` with its bag's row of ``grad_output``."""
     if _half(table):
@@ -251,7 +251,7 @@ def _frequencies(indices: Any) -> Any:
     return counts[np.sort(indices)[: len(distinct)]][places]
 
 
-@op(constant=True, apart=("indices", "offsets"), public=False)
+@op(constant=True, auxiliary=("indices", "offsets"), public=False)
 def bag_shares(like: Any, indices: Any, offsets: Any, /, mode: int, padding_idx: int, by_frequency: bool) -> Any:
     """What each index counts in the gradient, in the dtype of ``like``; for a mean, one over its bag's length."""
     kind = F32 if _half(like) else like.dtype
@@ -267,7 +267,7 @@ def bag_shares(like: Any, indices: Any, offsets: Any, /, mode: int, padding_idx:
 # -- maxima ------------------------------------------------------------------------------------------------------------
 
 
-@op(apart=("places", "sizes"), public=False)
+@op(auxiliary=("places", "sizes"), public=False)
 def bag_peaks(table: Any, places: Any, sizes: Any, /) -> Any:
     """The elements of ``table`` in the rows ``places``, column by column; zeros for bags of no size."""
     out = table[places, np.arange(table.shape[1])]
@@ -280,7 +280,7 @@ bag_peaks.derivative(
 )
 
 
-@op(node="EmbeddingBagBackwardBackward0", apart=("places", "sizes"), public=False)
+@op(node="EmbeddingBagBackwardBackward0", auxiliary=("places", "sizes"), public=False)
 def bag_peaks_table(grad_output: Any, places: Any, sizes: Any, /, num_weights: int) -> Any:
     """The gradient of ``bag_peaks`` by its table of ``num_weights`` rows."""
     width = grad_output.shape[1]
@@ -313,7 +313,7 @@ def _maxima(weight: Any, indices: Any, offsets: Any, mask: Any) -> tuple[Any, An
 
 
 @op(
-    apart=("indices", "offsets"),
+    auxiliary=("indices", "offsets"),
     outputs=("result0", "result1", "result2", "result3"),
     differentiable=("result0",),
     public=False,

@@ -493,7 +493,7 @@ def _row_by_row(array: Any) -> Any:
 
 
 @op(
-    inplace=True, apart=("mask",), public=False, one_value=True, hidden=("self_sizes",), batched="point",
+    inplace=True, auxiliary=("mask",), public=False, one_value=True, hidden=("self_sizes",), batched="point",
     forward="transposed",
 )  # fmt: skip
 def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
@@ -509,7 +509,7 @@ masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(gr
 @op(
     node="MaskedFillBackward1",
     inplace=True,
-    apart=("mask",),
+    auxiliary=("mask",),
     public=False,
     one_value=True,
     hidden=("self_sizes",),
@@ -529,7 +529,7 @@ masked_fill_tensor.derivative(
 
 
 @op(
-    apart=("mask",),
+    auxiliary=("mask",),
     public=False,
     hidden=("self_sizes", "mask_sizes"),
     stores=True,
@@ -553,7 +553,7 @@ masked_select.derivative(
 
 
 #: It has no ``out=``; the column says that what is read may lie on what is written.
-@op(inplace=True, apart=("mask",), public=False, hidden=("self_sizes",), forward="linear", out=errors.OUT_DTYPE)
+@op(inplace=True, auxiliary=("mask",), public=False, hidden=("self_sizes",), forward="linear", out=errors.OUT_DTYPE)
 def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
     """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     if self.shape != mask.shape:
@@ -578,7 +578,7 @@ masked_scatter.derivative(
 )
 
 
-@op(apart=("mask",), public=False, forward="linear")
+@op(auxiliary=("mask",), public=False, forward="linear")
 def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
     """The elements where ``mask`` holds, then zeros, under ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)

@@ -19,7 +19,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
 
 
 @op(
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     shows={"dim": ("dim", unsigned)},
     stores=True,
@@ -52,7 +52,7 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
 index_select.derivative(self=lambda grad, index, self_sizes, dim: index_select_backward(grad, index, self_sizes, dim))
 
 
-@op(apart=("index",), public=False, forward="linear")
+@op(auxiliary=("index",), public=False, forward="linear")
 def index_select_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with slices added where ``index`` says."""
     return _slices_added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
@@ -118,7 +118,7 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
@@ -145,7 +145,7 @@ index_add.derivative(
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
@@ -220,7 +220,7 @@ def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     return out
 
 
-@op(inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)}, disjoint=("index",))
+@op(inplace=True, auxiliary=("index",), public=False, shows={"dim": ("dim", unsigned)}, disjoint=("index",))
 def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a number."""
     return _filled(self, index, dim, np.asarray(value).astype(self.dtype))
@@ -232,7 +232,7 @@ index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim,
 @op(
     node="IndexFillBackward1",
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     shows={"dim": ("dim", unsigned)},
     disjoint=("index",),
@@ -260,7 +260,7 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("self_sizes", "source_sizes"),
     shows={"dim": ("dim", unsigned)},

@@ -130,7 +130,7 @@ def refuse_phase(left: Any, right: Any) -> None:
 # -- pseudoinverses ---------------------------------------------------------------------------------------------------
 
 
-@op(apart=("atol", "rtol"), holomorphic=False, public=False, batched="first")
+@op(auxiliary=("atol", "rtol"), holomorphic=False, public=False, batched="first")
 def linalg_pinv(self: Any, atol: Any, rtol: Any, /, hermitian: bool = False) -> Any:
     """The pseudoinverses: singular values (or sizes of eigenvalues) up to the tolerances count as zero."""
     if hermitian:

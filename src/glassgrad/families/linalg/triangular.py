@@ -233,7 +233,7 @@ def slope_of_lu(lower_grad: Any, upper_grad: Any, P: Any, L: Any, U: Any) -> Any
     return times(P, back)
 
 
-@op(apart=("pivots",), holomorphic=False, public=False, hidden=("LU_sizes", "B_sizes"))
+@op(auxiliary=("pivots",), holomorphic=False, public=False, hidden=("LU_sizes", "B_sizes"))
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, /, left: bool = True, adjoint: bool = False) -> Any:  # noqa: N803
     """The solutions of equations whose matrices are given as their triangles and swaps."""
     return np.ascontiguousarray(lu_solved(LU, pivots, B, left, adjoint))

@@ -72,7 +72,7 @@ def _at(values: Any, times: Any, states: Any) -> Any:
 
 @op(
     node="CtcLossBackward0",
-    apart=("targets",),
+    auxiliary=("targets",),
     outputs=("result0", "result1"),
     differentiable=("result0",),
     public=False,
@@ -115,7 +115,7 @@ def _ctc_tangent(
     return sum_dim(slope * log_probs_t, (0, 2)), None
 
 
-@op(node="NotImplemented", apart=("targets", "loss", "log_alpha"), public=False)
+@op(node="NotImplemented", auxiliary=("targets", "loss", "log_alpha"), public=False)
 def ctc_loss_backward(
     grad_output: Any, log_probs: Any, targets: Any, loss: Any, log_alpha: Any, /, input_lengths: Any,
     target_lengths: Any, blank: int, zero_infinity: bool,

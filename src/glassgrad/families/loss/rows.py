@@ -209,7 +209,7 @@ def _nll_rule(
 
 
 @op(
-    apart=("target", "weight"),
+    auxiliary=("target", "weight"),
     outputs=("output", "total_weight"),
     differentiable=("output",),
     public=False,
@@ -242,7 +242,7 @@ def classes(target: Any) -> Any:
 
 @op(
     node="NllLoss2DBackward0",
-    apart=("target", "weight"),
+    auxiliary=("target", "weight"),
     outputs=("output", "total_weight"),
     differentiable=("output",),
     public=False,
@@ -259,7 +259,7 @@ def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1
 nll_loss2d.derivative(self=_nll_rule)
 
 
-@op(apart=("target", "weight", "total_weight"), public=False)
+@op(auxiliary=("target", "weight", "total_weight"), public=False)
 def nll_loss_backward(
     grad_output: Any, target: Any, total_weight: Any, weight: Any = None, /, sizes: Any = (), reduction: int = 1,
     ignore_index: int = -100,
@@ -479,7 +479,7 @@ def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
 
 
 @op(
-    apart=("target", "weight"),
+    auxiliary=("target", "weight"),
     public=False,
     precision="single",
     hidden=("self_sizes",),
@@ -529,7 +529,7 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
 
 
 @op(
-    apart=("target",),
+    auxiliary=("target",),
     public=False,
     precision="single",
     hidden=("self_sizes",),

@@ -21,7 +21,7 @@ def _kept(statistic: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     return statistic.reshape(kept_sizes(sizes, dims))
 
 
-@op(apart=("mean", "rstd"), public=False, batched="dims")
+@op(auxiliary=("mean", "rstd"), public=False, batched="dims")
 def standardized(self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """``(self - mean) * rstd``; the statistics are ``self``'s own along ``dims`` unless ``fixed``."""
     off = self - _kept(mean, self.shape, dims)
@@ -38,7 +38,7 @@ def _beside(values: Any, shape: tuple[int, int]) -> Any:
     return column(values, shape) if shape[0] * shape[1] <= SMALL else values[:, None]
 
 
-@op(apart=("mean", "rstd"), public=False, batched="dims")
+@op(auxiliary=("mean", "rstd"), public=False, batched="dims")
 def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """The gradient of ``standardized``."""
     if self.dtype != F32 and self.dtype != F64:  # halves: as exact as PyTorch's
@@ -83,7 +83,7 @@ def standardize_twice(
     return standardize_backward(along_x, self, mean, rstd, dims, False) + through_r
 
 
-@op(apart=("mean", "rstd"), public=False, batched="dims")
+@op(auxiliary=("mean", "rstd"), public=False, batched="dims")
 def inverse_deviation(self: Any, rstd: Any, mean: Any, /, dims: Any) -> Any:
     """``rstd``, seen as a function of ``self``."""
     return _kept(rstd, self.shape, dims) + 0
@@ -269,7 +269,7 @@ def _layer_norm_backward_of_many(
 
 
 @op(
-    apart=("mean", "rstd"),
+    auxiliary=("mean", "rstd"),
     outputs=("result0", "result1", "result2"),
     public=False,
     hidden=("input_sizes",),
@@ -355,7 +355,7 @@ def _group_norm_backward_of_many(
 
 
 @op(
-    apart=("mean", "rstd"),
+    auxiliary=("mean", "rstd"),
     outputs=("result0", "result1", "result2"),
     public=False,
     hidden=("input_sizes",),

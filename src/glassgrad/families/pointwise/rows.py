@@ -441,7 +441,7 @@ def frexp_parts(self: Any, /) -> Any:
 frexp_parts.derivative(self=lambda grad, exponent: halved(grad, exponent))
 
 
-@op(apart=("exponent",), public=False, batched="point")
+@op(auxiliary=("exponent",), public=False, batched="point")
 def halved(self: Any, exponent: Any, /) -> Any:
     """``self`` over two to the power ``exponent``, in its own dtype."""
     if self.dtype.kind == "V":

@@ -52,7 +52,7 @@ def divides(sizes: Any, output_size: Any) -> bool:
 # -- where the largest elements are ------------------------------------------------------------------------------------
 
 
-@op(apart=("indices",), public=False, batched="first")
+@op(auxiliary=("indices",), public=False, batched="first")
 def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each element of ``self`` at its place, added up unless ``apart``."""
     return windows.put(self, indices, tuple(sizes), apart)
@@ -61,7 +61,7 @@ def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
 pool_put.derivative(self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)))
 
 
-@op(apart=("indices",), public=False, batched="first")
+@op(auxiliary=("indices",), public=False, batched="first")
 def pool_pick(self: Any, indices: Any, /, dims: int) -> Any:
     """The elements of ``self`` at their places in the planes of its last ``dims`` dimensions."""
     return windows.pick(self, indices, dims)
@@ -190,7 +190,7 @@ def _fractional_max_pool_rule(grad: Any, self: Any, result1: Any, kernel_size: A
 
 @op(
     node="FractionalMaxPool2DBackward0",
-    apart=("samples",),
+    auxiliary=("samples",),
     outputs=("result0", "result1"),
     differentiable=("result0",),
     public=False,
@@ -208,7 +208,7 @@ fractional_max_pool2d.derivative(self=_fractional_max_pool_rule)
 
 @op(
     node="FractionalMaxPool3DBackward0",
-    apart=("samples",),
+    auxiliary=("samples",),
     outputs=("result0", "result1"),
     differentiable=("result0",),
     public=False,
@@ -235,7 +235,7 @@ def _unpooled(self: Any, indices: Any, output_size: Any) -> Any:
 
 @op(
     node="MaxUnpool2DBackward0",
-    apart=("indices",),
+    auxiliary=("indices",),
     public=False,
     precision="single",
     serves=(FLOATS, "max_unpool2d"),
@@ -252,7 +252,7 @@ max_unpool2d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 2))
 
 @op(
     node="MaxUnpool3DBackward0",
-    apart=("indices",),
+    auxiliary=("indices",),
     public=False,
     precision="single",
     serves=(FLOATS, "max_unpool3d"),

@@ -412,7 +412,7 @@ def _pick(padded: Any, batch_sizes: Any, batch_first: bool) -> Any:
 
 @op(
     node="PackPaddedSequenceBackward0",
-    apart=("lengths",),
+    auxiliary=("lengths",),
     outputs=("result0", "result1"),
     differentiable=("result0",),
     public=False,
@@ -440,7 +440,7 @@ pack_padded.derivative(
 )
 
 
-@op(apart=("batch_sizes",), public=False)
+@op(auxiliary=("batch_sizes",), public=False)
 def pack_padded_backward(grad_output: Any, batch_sizes: Any, /, sizes: Any, batch_first: bool) -> Any:
     """The packed gradient in its place within zeros of ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -454,7 +454,7 @@ pack_padded_backward.derivative(
 )
 
 
-@op(apart=("batch_sizes",), public=False)
+@op(auxiliary=("batch_sizes",), public=False)
 def pack_again(self: Any, batch_sizes: Any, /, batch_first: bool) -> Any:
     """The elements of a padded batch that have a place in the packed one."""
     return _pick(self, batch_sizes, batch_first)
@@ -467,7 +467,7 @@ pack_again.derivative(
 )
 
 
-@op(node="PadPackedSequenceBackward0", apart=("batch_sizes",), public=False)
+@op(node="PadPackedSequenceBackward0", auxiliary=("batch_sizes",), public=False)
 def pad_packed(data: Any, batch_sizes: Any, /, padding_value: Any, total_length: int) -> Any:
     """The padded batch (steps, batch, ...) of a packed one."""
     check_lengths(batch_sizes)

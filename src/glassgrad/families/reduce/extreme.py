@@ -81,7 +81,7 @@ def _lines(index: Any, dim: int, keepdim: bool) -> Any:
     return np.squeeze(index, dim) if keepdim else index
 
 
-@op(node="GatherBackward0", apart=("index",), public=False, forward="linear", batched="dims")
+@op(node="GatherBackward0", auxiliary=("index",), public=False, forward="linear", batched="dims")
 def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
     """The elements at ``index``, one for each line along ``dim``."""
     if self.ndim == 0:
@@ -93,7 +93,7 @@ def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
 pick.derivative(self=lambda grad, index, self_sizes, dim, keepdim: place(grad, index, self_sizes, dim, keepdim))
 
 
-@op(node="ScatterBackward0", apart=("index",), public=False, forward="linear", batched="dims")
+@op(node="ScatterBackward0", auxiliary=("index",), public=False, forward="linear", batched="dims")
 def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
     if len(sizes) == 2 and dim == 1 and not keepdim and index.size < 4096:

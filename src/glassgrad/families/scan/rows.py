@@ -143,7 +143,7 @@ def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
     return before(self, dim, reverse) * shifted(recur(grad, self, dim, not reverse), dim, not reverse)
 
 
-@op(apart=("result",), public=False, batched="dims")
+@op(auxiliary=("result",), public=False, batched="dims")
 def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
     """The product ``result`` along ``dim`` without each factor in turn."""
     if not self.ndim:
@@ -217,7 +217,7 @@ def cummin_dim(self: Any, /, dim: int) -> Any:
 cummin_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
 
 
-@op(apart=("index",), public=False, batched="dims")
+@op(auxiliary=("index",), public=False, batched="dims")
 def add_along(self: Any, index: Any, /, dim: int) -> Any:
     """Zeros into which each element is added at its ``index`` along ``dim``."""
     if self.ndim == 0:
@@ -232,7 +232,7 @@ def add_along(self: Any, index: Any, /, dim: int) -> Any:
 add_along.derivative(self=lambda grad, index, dim: take_along(grad, index, dim))
 
 
-@op(apart=("index",), public=False, batched="dims")
+@op(auxiliary=("index",), public=False, batched="dims")
 def take_along(self: Any, index: Any, /, dim: int) -> Any:
     """The elements that ``index`` points at along ``dim``."""
     if self.ndim == 0:

@@ -79,7 +79,7 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
 
 
 @op(
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("self_sizes",),
     shows={"dim": ("dim", unsigned), "sparse_grad": ("dim", lambda dim: False)},
@@ -102,7 +102,7 @@ def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
 gather.derivative(self=lambda grad, index, self_sizes, dim: gather_backward(grad, index, self_sizes, dim))
 
 
-@op(apart=("index",), public=False, forward="linear", batched="dims")
+@op(auxiliary=("index",), public=False, forward="linear", batched="dims")
 def gather_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where ``index`` points along ``dim``."""
     return added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
@@ -139,7 +139,7 @@ def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) ->
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("index_sizes", "src_sizes"),
     shows={"dim": ("dim", unsigned)},
@@ -163,7 +163,7 @@ scatter.derivative(src=_fetch, self=lambda grad, index, dim: scatter_value(grad,
 @op(
     node="ScatterBackward1",
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
@@ -185,7 +185,7 @@ scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("index_sizes", "src_sizes"),
     shows={"dim": ("dim", unsigned)},
@@ -217,7 +217,7 @@ def _neutral(reduce: str, dtype: Any) -> Any:
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("self_sizes", "index_sizes", "src_sizes"),
     shows={"dim": ("dim", unsigned)},
@@ -311,7 +311,7 @@ def _counted(name: str, self: Any, index: Any) -> Any:
     return index
 
 
-@op(apart=("index",), hidden=("self_sizes",), out=_TAKE_OUT, disjoint=("self", "index"), forward="linear")
+@op(auxiliary=("index",), hidden=("self_sizes",), out=_TAKE_OUT, disjoint=("self", "index"), forward="linear")
 def take(self: Any, index: Any, /) -> Any:
     """The elements that ``index`` names, counted as if the tensor were one row."""
     return self.reshape(-1)[_counted("take", self, index)]
@@ -322,7 +322,7 @@ take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes)
 
 @op(
     inplace=True,
-    apart=("index",),
+    auxiliary=("index",),
     public=False,
     hidden=("source_sizes",),
     disjoint=("index", "source"),
@@ -400,7 +400,7 @@ def _folded(ufunc: Any, lines: Any, starts: Any, ends: Any, empty: Any) -> Any:
     return out
 
 
-@op(node="SegmentReduceBackward0", apart=("lengths", "offsets"), public=False, batched="dims")
+@op(node="SegmentReduceBackward0", auxiliary=("lengths", "offsets"), public=False, batched="dims")
 def segmented(
     data: Any, lengths: Any = None, offsets: Any = None, /, reduce: Any = "sum", axis: Any = 0, initial: Any = None
 ) -> Any:
@@ -443,7 +443,7 @@ def refuse_again(grad: Any) -> Any:
     raise RuntimeError("derivative for aten::_segment_reduce_backward is not implemented")
 
 
-@op(apart=("lengths", "offsets"), public=False, batched="first")
+@op(auxiliary=("lengths", "offsets"), public=False, batched="first")
 def segment_reduce_backward(
     grad: Any, result: Any, data: Any, lengths: Any = None, offsets: Any = None, /, reduce: Any = "sum",
     initial: Any = None,

@@ -23,11 +23,11 @@ from .kernels import Carrier, Compressed, Coo
 ROWS: dict[str, Row] = {}
 
 
-def carried(node: str | None = None, apart: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
+def carried(node: str | None = None, auxiliary: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
     """Declare the kernel below as a row of sparse tensors: inputs before ``/``, settings after, all by position."""
 
     def declare(kernel: Callable[..., Any]) -> Any:
-        row = Row(kernel, node=node, apart=apart)
+        row = Row(kernel, node=node, auxiliary=auxiliary)
         count = len(row.inputs)
 
         def caller(*args: Any) -> Any:
@@ -47,7 +47,7 @@ def carried(node: str | None = None, apart: tuple[str, ...] = ()) -> Callable[[C
 # -- between sparse and dense -----------------------------------------------------------------------------------------
 
 
-@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices",))
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", auxiliary=("indices",))
 def sparse_from(indices: Any, values: Any, /, sizes: Any, is_coalesced: bool = False) -> Any:
     """The sparse tensor of these places and values."""
     return Coo(np.asarray(indices).astype(np.int64), np.array(values), sizes, is_coalesced)
@@ -56,7 +56,7 @@ def sparse_from(indices: Any, values: Any, /, sizes: Any, is_coalesced: bool = F
 sparse_from.derivative(values=lambda grad, indices: picked(grad, indices))
 
 
-@carried(apart=("indices",))
+@carried(auxiliary=("indices",))
 def picked(self: Any, indices: Any, /) -> Any:
     """The values at some places of a sparse or dense tensor."""
     return arrays.values_at(self, indices)
@@ -137,7 +137,7 @@ def compressed_to_coo(self: Any, /) -> Any:
 compressed_to_coo.derivative(self=lambda grad, self: masked(grad, self))
 
 
-@carried("SparseCompressedTensorBackward0", apart=("starts", "places"))
+@carried("SparseCompressedTensorBackward0", auxiliary=("starts", "places"))
 def compressed_from(starts: Any, places: Any, values: Any, /, sizes: Any, layout: str = "csr") -> Any:
     """The sparse matrix of these compressed lines."""
     return Compressed(np.array(starts), np.array(places), np.array(values), sizes, layout)
@@ -146,7 +146,7 @@ def compressed_from(starts: Any, places: Any, values: Any, /, sizes: Any, layout
 compressed_from.derivative(values=lambda grad, result: values_of(masked(grad, result)))
 
 
-@carried("SparseMaskBackward0", apart=("mask",))
+@carried("SparseMaskBackward0", auxiliary=("mask",))
 def masked(self: Any, mask: Any, /) -> Any:
     """The values of a sparse or dense tensor where ``mask`` has some."""
     return arrays.masked(self, mask)
@@ -164,7 +164,7 @@ def values_of(self: Any, /) -> Any:
 values_of.derivative(self=lambda grad, self: at_places_of(grad, self))
 
 
-@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("pattern",))
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", auxiliary=("pattern",))
 def at_places_of(values: Any, pattern: Any, /) -> Any:
     """Other values at the places of a sparse tensor."""
     return pattern.of(np.array(values))
@@ -304,7 +304,7 @@ def summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
 summed.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
 
 
-@carried(apart=("pattern",))
+@carried(auxiliary=("pattern",))
 def spread(grad_output: Any, pattern: Any, /, dims: Any, keepdim: bool) -> Any:
     """The gradient of ``summed``: at each place, that of the sum it went to."""
     return arrays.spread(grad_output, pattern, dims, keepdim)
@@ -379,7 +379,7 @@ def _sum_of(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     return result + (self if beta == 1 else arrays.multiplied(self, beta))
 
 
-@carried(apart=("like",))
+@carried(auxiliary=("like",))
 def as_sparse_as(self: Any, like: Any, /) -> Any:
     """The gradient of what is ``like`` that: where it is sparse, only at its places."""
     return arrays.masked(self, like) if isinstance(like, Carrier) else arrays.dense_of(self)
@@ -417,7 +417,7 @@ masked_product.derivative(
 # -- rows of a table --------------------------------------------------------------------------------------------------
 
 
-@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices",))
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", auxiliary=("indices",))
 def embedding_sparse_backward(
     grad_output: Any, indices: Any, /, sizes: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False
 ) -> Any:
@@ -437,7 +437,7 @@ embedding_sparse_backward.derivative(
 )
 
 
-@carried(apart=("indices",))
+@carried(auxiliary=("indices",))
 def embedding_rows(self: Any, indices: Any, /, padding_idx: int = -1) -> Any:
     """The rows that ``indices`` names of a sparse or dense table, nought at ``padding_idx``: the adjoint of that."""
     picked_rows = np.asarray(arrays.dense_of(self)).take(indices, axis=0)
