@@ -194,6 +194,21 @@ def test_numbers_and_lists_of_classes_of_their_own():
     check(program)
 
 
+def test_a_parameter_s_class_may_take_arguments_of_its_own():
+    def program(torch, show):
+        class Kept(torch.nn.Parameter):
+            def __new__(cls, data, place, requires_grad=True):
+                made = super().__new__(cls, data, requires_grad)
+                made.place = place
+                return made
+
+        kept = Kept(torch.ones(2), place="here")
+        show("kept", [kept.place, kept.requires_grad, isinstance(kept, torch.nn.Parameter)])
+        show.error(lambda: torch.nn.Parameter(torch.ones(2), place="here"), words=False)
+
+    check(program)
+
+
 def test_names_of_pytorchs_own_that_packages_call():
     def program(torch, show):
         x = torch.tensor([[1.5, -2.5], [3.0, 0.5]])
@@ -213,6 +228,13 @@ def test_names_of_pytorchs_own_that_packages_call():
         show("drawn", torch.nn.init._no_grad_uniform_(torch.empty(3), -1.0, 1.0))
         show("transforms", torch._C._are_functorch_transforms_active())
         show("within", torch.func.vmap(lambda y: y + torch._C._are_functorch_transforms_active())(x))
+        inner = importlib.import_module(f"{torch.__name__}._C._functorch")
+        asked = []
+        torch.func.vmap(lambda y: asked.append([inner.is_batchedtensor(y), inner.get_unwrapped(y).shape]) or y)(x)
+        asked += [inner.is_batchedtensor(x), inner.is_gradtrackingtensor(x), inner.is_functorch_wrapped_tensor(x)]
+        show("asked", asked)
+        worker = importlib.import_module(f"{torch.__name__}.utils.data._utils.worker")
+        show("seeds", worker._generate_state(2**40 + 7, 3))
         show("classes", [isinstance(x, torch.ScriptObject), isinstance(x, torch.TensorType)])
 
     check(program)

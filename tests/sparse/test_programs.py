@@ -248,7 +248,7 @@ def compressed_lines(torch, show):
 
 
 def products_that_reduce(torch, show):
-    for reduce in ("sum", "mean", "amax", "amin"):
+    for reduce in ("sum", "mean", "amax", "amin", "max", "min"):
         s = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [2.0, 4.0, 1.0]]).to_sparse_csr().requires_grad_()
         x = torch.tensor([[1.0, -2.0], [1.0, 5.0], [0.5, -1.0]], requires_grad=True)  # 1 * 1 and 2 * 0.5 are a tie
         product = torch.sparse.mm(s, x, reduce)

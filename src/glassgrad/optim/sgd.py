@@ -93,7 +93,7 @@ class SGD(Elementwise):
                         self._step_all([(group, [(param, grad, {})])])
                         continue
                     rate = np.array(lr, dtype)  # of the right dtype: NumPy need not convert it each time
-                if data.size >= least:
+                if data.size >= least and not isinstance(grad, SparseTensor):
                     large.append((param, grad, {}))
                     continue
                 version = param._counter

@@ -35,8 +35,8 @@ class Parameter(Tensor):
         tensors.require_grad(out, requires_grad)
         return out
 
-    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
-        pass
+    def __init__(self, *args: Any, **more: Any) -> None:
+        """Nothing: a subclass may take arguments of its own in ``__new__`` alone."""
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()

@@ -152,7 +152,7 @@ _lines("row_indices", "column", "places", "The row of each value.")
 
 
 def reduced_product(mat1: Any, mat2: Any, reduce: str) -> Any:
-    """Each row of ``mat1``, by compressed rows, times ``mat2``: of its products the sum, mean, amax or amin."""
+    """Each row of ``mat1``, by compressed rows, times ``mat2``: of its products the sum, mean, maximum or minimum."""
     if not isinstance(mat1, CompressedTensor):
         raise NotImplementedError(
             "Could not run 'aten::_sparse_mm_reduce_impl' with arguments from another backend than 'SparseCsrCPU': "
@@ -161,7 +161,7 @@ def reduced_product(mat1: Any, mat2: Any, reduce: str) -> Any:
     kind = mat1._array.layout
     if kind != "csr":
         raise RuntimeError(f"sparse_mm_reduce: expect self to be SparseCsr, got Sparse{kind.capitalize()}")
-    if reduce not in ("sum", "mean", "amax", "amin"):
+    if reduce not in ("sum", "mean", "amax", "amin", "max", "min"):
         raise RuntimeError(f"sparse_mm_reduce: reduce type of {reduce} has not been enabled.")
     rows.check_product(mat1._array, mat2._array)
     if reduce == "sum":
@@ -171,7 +171,7 @@ def reduced_product(mat1: Any, mat2: Any, reduce: str) -> Any:
         shares = wrap(np.maximum(counts, 1).astype(mat1._array.dtype)[:, None])
         return rows.masked_product(None, mat1, mat2) / shares
     products = rows.values_of(mat1).unsqueeze(1) * mat2[wrap(mat1._array.places.astype(np.int64))]
-    first = wrap(_firsts(products._array, mat1._array.starts, np.maximum if reduce == "amax" else np.minimum))
+    first = wrap(_firsts(products._array, mat1._array.starts, np.maximum if reduce in ("amax", "max") else np.minimum))
     chosen = products.gather(0, first) if len(products) else products.new_zeros(first.shape)
     return chosen.where(wrap((counts > 0)[:, None]), chosen.new_zeros(()))
 
