@@ -113,6 +113,9 @@ class Journal:
             text.add("    if answer is MISS:")
             text.lines += [f"        {self._tensor(leaf)}._grad = None" for leaf in set_anyway.values()]
             text.add(f"        answer = {carried_out}")
+            written = [(leaf, run.metas[number].version) for leaf, number in run.graded if run.metas[number].version]
+            text.lines += ["    else:"] * bool(written)
+            text.lines += [f"        share({self._tensor(leaf)}._grad).version = {count}" for leaf, count in written]
         names = [self._new(things[number]) for number in alive]
         if names:
             text.add(f"    {', '.join(names)}, = answer")
