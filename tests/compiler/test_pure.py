@@ -60,6 +60,7 @@ def clipped_and_scheduled(runs):
         loss = F.cross_entropy(model(x), y)
         loss.backward()
         norm = nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        nn.utils.clip_grad_value_(model[0].parameters(), 0.05)
         optimizer.step()
         schedule.step()
         return {"loss": loss, "norm": norm}
@@ -119,6 +120,7 @@ def a_way_back_and_an_average(runs):
     def function(x, y):
         runs.append(1)
         with torch.no_grad():
+            x = x + torch.rand(4)
             for mine, theirs in zip(model.parameters(), average.parameters()):
                 theirs.mul_(0.9).add_(mine, alpha=0.1)
         return average(x), model(x).sum()
@@ -252,3 +254,46 @@ def test_the_replay_can_be_read():
     for _ in range(5):
         call(torch.ones(3))
     assert call.source.startswith("def replay(a0):") and "tanh(" in call.source
+
+
+def test_clipping_ends_no_program():
+    found = []
+    for how in (lambda step: step, torch.compile, lambda step: torch.compile(step, pure=True)):
+        torch.manual_seed(0)
+        model = net()
+        optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+
+        def step(x, model=model, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            norm = nn.utils.clip_grad_norm_(model.parameters(), 0.05)
+            nn.utils.clip_grad_value_(model[0].parameters(), 0.01)
+            optimizer.step()
+            return loss, norm
+
+        step, seen = how(step), []
+        for _ in range(7):
+            result = [piece.tolist() for piece in step(torch.randn(5, 4))]
+            seen.append((result, [(p.tolist(), p.grad.tolist(), p.grad._version) for p in model.parameters()]))
+        found.append(seen)
+        if hasattr(step, "program_state"):
+            assert len(step.program_state.programs) == 1 and not reasons(step)
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_norm_that_is_not_finite_is_told():
+    w = nn.Parameter(torch.ones(3))
+
+    def function(x):
+        w.grad = None
+        (w * x).sum().backward()
+        return nn.utils.clip_grad_norm_([w], 1.0, error_if_nonfinite=True)
+
+    call = torch.compile(function)
+    for n in range(6):
+        if n % 2:
+            with pytest.raises(RuntimeError, match="non-finite"):
+                call(torch.ones(3) * float("inf"))
+        else:
+            assert call(torch.ones(3)).item() == pytest.approx(3**0.5)

@@ -96,6 +96,8 @@ DEFERRED = TELLING.union(
     unsqueeze_ squeeze_ sum_to_size
 
     flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
+
+    norm_of_all scale_down_ keep_within_
     """.split()
 )
 _OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
 from ..core.tensor import LEAF, Tensor, share
 from ..ground import dtypes, modes
@@ -40,7 +41,7 @@ class Journal:
         self._cleared: dict[int, Any] = {}  # leaves whose gradients are taken away, which is not written down yet
         self._busy = False
         self.grad, self.default = modes.local.grad, dtypes._default
-        self.text.names.update(MISS=MISS, engine=engine, share=share)
+        self.text.names.update(MISS=MISS, engine=engine, share=share, set_grad_enabled=set_grad_enabled)
         self.text.add(f"def replay({', '.join(self._names.values())}):")
         self._seen = [(tensor, None, None, 0) for tensor in given]
         self._look()
@@ -60,7 +61,7 @@ class Journal:
         given = [self._operand(piece) for piece in args]
         given += [f"{name}={self._operand(piece)}" for name, piece in kwargs.items()]
         leaves = without_gradients(function, args, kwargs)
-        if leaves is None and (modes.unusual or (modes.local.grad, dtypes._default) != (self.grad, self.default)):
+        if modes.unusual or dtypes._default is not self.default:
             self.refuse("a call that is made as it is written is in another mode than the function")
         self._busy = True
         try:
@@ -75,7 +76,11 @@ class Journal:
             return result
         self._clear()
         names = self._results(result, f"{function.__name__}()")
-        self.text.add(f"    {names}{self.text.name(proceed, function.__name__)}({', '.join(given)})")
+        call = f"    {names}{self.text.name(proceed, function.__name__)}({', '.join(given)})"
+        if modes.local.grad is self.grad:
+            self.text.add(call)
+        else:
+            self.text.lines += [f"    with set_grad_enabled({modes.local.grad}):", f"    {call}"]
         self._look()
         return result
 
@@ -108,6 +113,9 @@ class Journal:
             text.add("    if answer is MISS:")
             text.lines += [f"        {self._tensor(leaf)}._grad = None" for leaf in set_anyway.values()]
             text.add(f"        answer = {carried_out}")
+            written = [(leaf, run.metas[number].version) for leaf, number in run.graded if run.metas[number].version]
+            text.lines += ["    else:"] * bool(written)
+            text.lines += [f"        share({self._tensor(leaf)}._grad).version = {count}" for leaf, count in written]
         names = [self._new(things[number]) for number in alive]
         if names:
             text.add(f"    {', '.join(names)}, = answer")

@@ -85,7 +85,7 @@ class Pure(Compiled):
         self, place: Any, tries: int, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run the function, compared with former calls, and write down what it does, if it is nothing new."""
-        met = {key: thing() for key, (thing, _) in self.seen.items()}
+        met = {key: thing() for key, (thing, _) in [*self.seen.items()]}
         journal = Journal(given, {key: thing for key, thing in met.items() if thing is not None})
         self.replayed[place] = tries + 1
         result = self.compared(args, kwargs, journal)

@@ -302,9 +302,11 @@ class Run(Segment):
             lazy.settle(things[number], real)
             if self.metas[number].version:
                 share(things[number]).version = self.metas[number].version
-        for (leaf, _), grad in zip(self.graded, now, strict=True):
+        for (leaf, number), grad in zip(self.graded, now, strict=True):
             if type(grad) is not Lazy:  # the tensor that it was owed, which has its data now; or another
                 leaf._grad = grad
+            elif self.metas[number].version:
+                share(leaf._grad).version = self.metas[number].version
         self.state.replays += 1
         return True
 

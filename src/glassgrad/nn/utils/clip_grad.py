@@ -14,7 +14,6 @@ from ...ground import dtypes
 from ...ops.declare import unit
 
 
-@unit
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -22,8 +21,19 @@ def get_total_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The norm of all tensors as if they were one vector; RuntimeError where that is asked for and it is not finite."""
-    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    norm_type = float(norm_type)
+    total = norm_of_all([tensors] if isinstance(tensors, Tensor) else list(tensors), float(norm_type))
+    if error_if_nonfinite and not np.isfinite(total._array):
+        raise RuntimeError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
+            "be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    return total
+
+
+@unit
+def norm_of_all(tensors: list[Tensor], norm_type: float) -> Tensor:
+    """The norm of all tensors as if they were one vector."""
     if not tensors:
         return wrap(np.float32(0) if dtypes.get_default_dtype() is dtypes.float32 else np.float64(0))
     kind = tensors[0].dtype
@@ -31,12 +41,6 @@ def get_total_norm(
         kind = dtypes.promote_types(kind, tensor.dtype)
     norms = [_norm(tensor._array, norm_type) for tensor in tensors]
     total = _norm(np.array(norms, norms[0].dtype), norm_type)
-    if error_if_nonfinite and not np.isfinite(total):
-        raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
-            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
-            "`error_if_nonfinite=False`"
-        )
     return wrap(np.asarray(total).astype(kind.to_real().numpy)[()])
 
 
@@ -59,14 +63,19 @@ def _norm(array: Any, p: float) -> Any:
     return (sizes**p).sum() ** (1 / p)
 
 
-@unit
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients in place by ``max_norm / total_norm``, unless that would enlarge them."""
-    factor = np.minimum(float(max_norm) / (total_norm._array + total_norm._array.dtype.type(1e-6)), 1)
-    for grad in _grads(parameters):
-        _write(grad, grad._array * factor)
+    scale_down_(_grads(parameters), float(max_norm), total_norm)
+
+
+@unit
+def scale_down_(tensors: list[Tensor], max_norm: float, total_norm: Tensor) -> None:
+    """Scale tensors in place by ``max_norm / total_norm``, unless that would enlarge them."""
+    factor = np.minimum(max_norm / (total_norm._array + total_norm._array.dtype.type(1e-6)), 1)
+    for tensor in tensors:
+        _write(tensor, tensor._array * factor)
 
 
 def clip_grad_norm_(
@@ -106,14 +115,18 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-@unit
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Keep every element of the gradients between ``-clip_value`` and ``clip_value``, in place."""
-    clip_value = float(clip_value)
-    for grad in _grads(parameters):
-        kind = grad._array.dtype
-        low, high = np.array(-clip_value).astype(kind), np.array(clip_value).astype(kind)
-        _write(grad, np.minimum(np.maximum(grad._array, low), high))
+    keep_within_(_grads(parameters), float(clip_value))
+
+
+@unit
+def keep_within_(tensors: list[Tensor], bound: float) -> None:
+    """Keep every element of tensors between ``-bound`` and ``bound``, in place."""
+    for tensor in tensors:
+        kind = tensor._array.dtype
+        low, high = np.array(-bound).astype(kind), np.array(bound).astype(kind)
+        _write(tensor, np.minimum(np.maximum(tensor._array, low), high))
 
 
 def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
