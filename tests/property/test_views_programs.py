@@ -42,7 +42,8 @@ WRITES = {
     "mul_tracked": lambda torch, t, o, w, a: t.mul_(w),
     "mul_other": lambda torch, t, o, w, a: t.mul_(o),
     "add_other": lambda torch, t, o, w, a: t.add_(o, alpha=0.5),
-    "copy_": lambda torch, t, o, w, a: t.copy_(o),
+    # onto itself, repeated in memory, PyTorch copies nothing, records it all the same, and fails on the way back
+    "copy_": lambda torch, t, o, w, a: t.copy_(o + 0 if o is t else o),
     "fill_": lambda torch, t, o, w, a: t.fill_(0.25),
     "fill_tracked": lambda torch, t, o, w, a: t.fill_(w),
     "zero_": lambda torch, t, o, w, a: t.zero_(),
