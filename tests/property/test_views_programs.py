@@ -34,7 +34,7 @@ VIEWS = {
     "chunk": lambda t, a, b, c: t.chunk(2)[a % 2],
     "detach": lambda t, a, b, c: t.detach(),
     "alias": lambda t, a, b, c: t[...],
-    "unfold": lambda t, a, b, c: t.unfold(a % max(t.dim(), 1), 2, 1),
+    "unfold": lambda t, a, b, c: t.unfold(a % max(t.dim(), 1), 2, 2),  # each element once, as they are written
 }
 WRITES = {
     "add_": lambda torch, t, o, w, a: t.add_(1.5),
