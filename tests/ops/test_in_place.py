@@ -121,6 +121,16 @@ def test_gradients_of_filling_values_have_their_dtype(call, kinds):
     check(program)
 
 
+@pytest.mark.parametrize("name", ["scatter", "scatter_add"])
+def test_what_an_empty_index_takes_nothing_of_has_a_gradient_of_zeros(name):
+    """PyTorch gives one of no elements, which it then refuses."""
+    x, source = (glassgrad.ones(*sizes, requires_grad=True) for sizes in ((1, 2, 2), (2, 2, 2)))
+    y = getattr(x, name)(-1, glassgrad.tensor([], dtype=glassgrad.int64), source)
+    (first,) = glassgrad.autograd.grad((y * y).sum(), source, create_graph=True)
+    assert first.tolist() == glassgrad.zeros(2, 2, 2).tolist()
+    assert not first.requires_grad or not glassgrad.autograd.grad(first.sum(), source)[0].any()
+
+
 PARTS = ["y[0] += 1", "y[-2:] *= -1.5", "y[...] -= 2", "y[:, 1] /= 4", "y.t()[0] += 1", "y[y.detach() > 0] *= 3"]
 
 

@@ -253,3 +253,23 @@ def test_gradients_of_windows_lie_where_the_memory_says(base, size, stride, offs
 
     pair = both(program)
     assert agree(pair, 1e-9), pair
+
+
+# -- products with one element ---------------------------------------------------------------------------------------
+
+
+ONE_ZERO = """
+a @ z|a @ z[0]|z @ a.T|t.mm(a, z)|t.mv(a, z[0])|t.addmm(z, a, z)|t.tensordot(a, z[0], 1)|t.inner(a, z)
+t.nn.functional.linear(a, z, z[0])|t.nn.functional.linear(a, z)|t.einsum('ij,jk', a, z)
+""".strip().replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "complex64"])
+@pytest.mark.parametrize("expression", ONE_ZERO)
+def test_what_is_no_number_stays_so_in_products_with_one_zero(expression, kind):
+    def program(t: Any) -> Any:
+        a = t.tensor([[float("nan")], [float("inf")], [1.0]]).to(getattr(t, kind))
+        return eval(expression, {"t": t, "a": a, "z": t.zeros(1, 1, dtype=a.dtype)})  # noqa: S307  the tests' own
+
+    pair = both(program)
+    assert agree(pair), pair

@@ -250,6 +250,8 @@ def compare(seed):
                 outcome(lambda pool=pool, number=number: pool[written].add_(100.0 * (number + 1)))
         states = [[state(lib, t) for t in pool] for lib, pool in zip((torch, glassgrad), pools, strict=True)]
         for mine, theirs in zip(*states, strict=True):
+            if 0 in mine[0] and not any(mine[1]):
+                return None  # NumPy has no empty arrays whose strides are zero: see docs/limits.md
             if mine != theirs:
                 return steps_taken, mine, theirs
     return None

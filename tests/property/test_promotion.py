@@ -106,6 +106,8 @@ def test_gradients_have_their_inputs_dtype(name, left, right):
         if not leaves or (name == "sub" and "bool" in (left[1], right[1])):  # which is refused
             return
         out = OPERATIONS[name](engine, a, b)
+        if "complex32" in str(out.dtype):  # which no array can hold
+            return
         out.backward(engine.ones_like(out))
         found.append([(str(t.grad.dtype), t.grad.to(engine.complex128).tolist()) for t in leaves])
     for (kind, values), (our_kind, ours) in zip(*found, strict=True):

@@ -34,7 +34,7 @@ VIEWS = {
     "chunk": lambda t, a, b, c: t.chunk(2)[a % 2],
     "detach": lambda t, a, b, c: t.detach(),
     "alias": lambda t, a, b, c: t[...],
-    "unfold": lambda t, a, b, c: t.unfold(a % max(t.dim(), 1), 2, 1),
+    "unfold": lambda t, a, b, c: t.unfold(a % max(t.dim(), 1), 2, 2),  # each element once, as they are written
 }
 WRITES = {
     "add_": lambda torch, t, o, w, a: t.add_(1.5),
@@ -42,7 +42,8 @@ WRITES = {
     "mul_tracked": lambda torch, t, o, w, a: t.mul_(w),
     "mul_other": lambda torch, t, o, w, a: t.mul_(o),
     "add_other": lambda torch, t, o, w, a: t.add_(o, alpha=0.5),
-    "copy_": lambda torch, t, o, w, a: t.copy_(o),
+    # onto itself, repeated in memory, PyTorch copies nothing, records it all the same, and fails on the way back
+    "copy_": lambda torch, t, o, w, a: t.copy_(o + 0 if o is t else o),
     "fill_": lambda torch, t, o, w, a: t.fill_(0.25),
     "fill_tracked": lambda torch, t, o, w, a: t.fill_(w),
     "zero_": lambda torch, t, o, w, a: t.zero_(),

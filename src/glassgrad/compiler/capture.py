@@ -205,7 +205,7 @@ class Heard:
         if cast.itemsize == 2 and row.single:
             return None
         for place, t in enumerate(flat):
-            if t is None or not row.listed and row.inputs[place] in row.apart:
+            if t is None or not row.listed and row.inputs[place] in row.auxiliary:
                 continue
             if not isinstance(t, Tensor):
                 capture.knows(cast, t)

@@ -45,7 +45,7 @@ def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
     owner = ""
     if isinstance(edge, Record):
         producer, number = pair_of(edge)
-        name = re.sub(r"Backward(0|(\d*))$", r"\2", "" if producer is None else producer.name())
+        name = re.sub(r"Backward(0|(\d*))$", r"\2", producer.name())  # type: ignore[union-attr]  # of a record
         owner = f", which is output {number} of {name},"
     return errors.STALE.format(
         type=type_name(data),

@@ -47,7 +47,7 @@ def check_info(function: str, what: str, info: Any) -> None:
 
 
 def _times(a: Any, b: Any) -> Any:
-    return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
+    return a.dot(b) if a.ndim == 2 == b.ndim and a.size != 1 != b.size else np.matmul(a, b)
 
 
 @on_arrays(_times)

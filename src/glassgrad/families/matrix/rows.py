@@ -37,10 +37,11 @@ def product(a: Any, b: Any) -> Any:
     """The product of matrices or vectors of one dtype, accumulated as PyTorch does."""
     kind = a.dtype
     if kind is F32 or kind is F64:
-        if a.size >= compiled.least and (result := compiled.matrix.served(a, b)) is not None:
+        size = a.size
+        if size >= compiled.least and (result := compiled.matrix.served(a, b)) is not None:
             return result
-        return a.dot(b)
-    return _rare(a, b, np.dot)
+        return a.dot(b) if size != 1 != b.size else np.matmul(a, b)  # where ``dot`` makes zeros of NaN times one zero
+    return _rare(a, b, np.matmul if b.size == 1 or a.size == 1 else np.dot)
 
 
 def products(a: Any, b: Any) -> Any:
@@ -275,9 +276,10 @@ def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> 
     kind = self.dtype
     if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
         try:
-            if mat1.size >= compiled.least and (result := compiled.matrix.served(mat1, mat2, self)) is not None:
+            size = mat1.size
+            if size >= compiled.least and (result := compiled.matrix.served(mat1, mat2, self)) is not None:
                 return result
-            result = mat1.dot(mat2)
+            result = mat1.dot(mat2) if size != 1 != mat2.size else np.matmul(mat1, mat2)
             result += self
             return result
         except ValueError:
@@ -496,9 +498,10 @@ def linear_2d(self: Any, mat1: Any, weight: Any, /) -> Any:
     """``mat1 @ weight.T + self``, all of one everyday dtype."""
     try:
         turned = weight.T
-        if mat1.size >= compiled.least and (result := compiled.matrix.served(mat1, turned, self)) is not None:
+        size = mat1.size
+        if size >= compiled.least and (result := compiled.matrix.served(mat1, turned, self)) is not None:
             return result
-        result = mat1.dot(turned)
+        result = mat1.dot(turned) if size != 1 != turned.size else np.matmul(mat1, turned)
         result += self
     except (ValueError, AttributeError):
         return addmm.row.kernel(self, mat1, weight.T)  # it tells what is wrong

@@ -114,7 +114,7 @@ gather_backward.derivative(grad_output=lambda grad, index, dim: gather(grad, ind
 @op(public=False, forward="linear", batched="dims")
 def corner(self: Any, /, sizes: Any) -> Any:
     """The first elements along every dimension."""
-    return self[tuple(builtins.slice(size) for size in sizes)].copy()
+    return self[tuple(builtins.slice(size) for size in sizes)].copy() if 0 not in sizes else np.empty(sizes, self.dtype)
 
 
 corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes))
@@ -124,7 +124,8 @@ corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes
 def corner_backward(grad_output: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` in the first places along every dimension."""
     out = np.zeros(sizes or (1,), grad_output.dtype)
-    out[tuple(builtins.slice(size) for size in grad_output.shape)] = grad_output
+    if grad_output.size:  # an empty one may have any number of dimensions
+        out[tuple(builtins.slice(size) for size in grad_output.shape)] = grad_output
     return out.reshape(sizes)
 
 
