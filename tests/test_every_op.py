@@ -61,7 +61,7 @@ def test_every_row_is_documented_and_ruled():
         assert (row.kernel.__doc__ or "").strip(), f"{row.name} has no docstring"
         assert row.constant or row.rules, f"{row.name} has no rule and is not constant"
         carrying = {name for names, *_ in row.rules for name in names}
-        assert not carrying & row.auxiliary, f"{row.name} sets an input apart that has a gradient, whose dtype nobody fits"
+        assert not carrying & row.auxiliary, f"{row.name}: an auxiliary input has a gradient, whose dtype nobody fits"
 
 
 @pytest.mark.once
