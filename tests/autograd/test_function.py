@@ -1,8 +1,14 @@
 """Custom Functions: views and written inputs as outputs, marks, needs, what their nodes keep."""
 
+import gc
 import weakref
 
+import pytest
+
 import glassgrad
+import glassgrad as torch
+from glassgrad.autograd.function import Call
+from glassgrad.core.record import Record
 from tests.autograd.both import both
 
 
@@ -147,3 +153,51 @@ def test_the_node_is_the_context():
     assert y.grad_fn.name() == "ScaleBackward"
     assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
     assert isinstance(y.grad_fn, glassgrad.autograd.graph.Node)
+
+
+@pytest.mark.parametrize("name", sorted({*Record.__slots__, *Call.__slots__} - {"__weakref__"}))
+def test_names_of_the_engines_are_free_for_what_a_user_keeps(name):
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            setattr(ctx, name, (factor, "kept"))
+            ctx.save_for_backward(x)
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            factor, kept = getattr(ctx, name)
+            assert kept == "kept"
+            return grad * factor * x, None
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Scaled.apply(x, 3.0)
+    node = y.grad_fn
+    assert getattr(node, name) == (3.0, "kept")
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 6.0]
+    del y
+    assert node.next_functions[0][0].variable is x
+
+
+def test_a_context_is_let_go_of_with_its_graph():
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            contexts.append(weakref.ref(ctx))
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    contexts = []
+    gc.disable()
+    try:
+        y = Same.apply(torch.ones(2, requires_grad=True))
+        record = weakref.ref(y._edge)
+        del y
+        assert contexts[0]() is None and record() is None
+    finally:
+        gc.enable()

@@ -1,6 +1,6 @@
 """Custom Functions: a forward and a backward of the user's own, as one node of the graph.
 
-The context that both receive *is* the node: a record with the user's attributes on it.
+The context that both receive is the node: it shows the record of the call, and has the user's attributes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..ground.listening import audible
 from ..ground.size import Size
 from ..tensor import writable
 from ..tensor.lifted import Kept, Lifted, is_lifted
-from ..tensor.node import Node
+from ..tensor.node import Node, node_of
 from ..tensor.overwritten import stale_error
 
 ndarray = np.ndarray
@@ -92,62 +92,40 @@ class _Walks(threading.local):
 _walks = _Walks()
 
 
-class BackwardCFunction(Record, Node, FunctionCtx):
-    """The node of one call of a custom Function, and the context its user sees."""
+class Call(Record):
+    """The record of one call of a custom Function.
 
-    __slots__ = ("_count", "_entries", "_outputs", "_is_tensor", "_needs", "_input_meta", "_freed")
+    What its user keeps on the context is in ``kept``, the dictionary that each context of this record has for its own:
+    names such as ``kind`` and ``edges`` are the engine's here, and the user's there.
+    """
 
-    _forward_cls: Any = None
+    __slots__ = ("function", "kept", "count", "entries", "outputs", "is_tensor", "needs", "inputs", "is_freed")
+
     runs_on_none = True
 
-    def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
-        self.sequence, self.run, self.kind, self.edges = tick(), _run, kind, edges
+    def __init__(self, function: type[Function], edges: tuple[Any, ...]) -> None:
+        self.sequence, self.run, self.kind, self.edges = tick(), _run, kind_of(function), edges
         self.saved, self.constants, self.fit, self.counter, self._gathered = (), (), None, None, None
-        self._count = 0  # of outputs
-        self._entries: list[Any] | None = None
-        self._needs: tuple[bool, ...] = ()
-        self._freed = False
+        self.function, self.kept = function, dict[str, Any]()
+        self.count = 0  # of outputs
+        self.entries: list[Any] | None = None
+        self.needs: tuple[bool, ...] = ()
+        self.is_freed = False
 
-    @property
-    def _record(self) -> Any:
-        return self
+    def own_kind(self) -> Kind:
+        """The kind of all calls of its function, which copies and pickles of graphs leave out."""
+        return kind_of(self.function)
 
-    def _own_kind(self) -> Kind:
-        return _kind_of(self._forward_cls)
+    def output(self, nr: int) -> Any:
+        """The edge of one of the outputs."""
+        return self if self.count == 1 else output_of(self, nr, self.count)
 
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
-        """For each argument of ``forward`` whether its gradient is wanted; in ``backward``, by this very walk."""
-        for record, wanted in reversed(_walks.restricted):
-            if record is self:
-                wishes = iter(wanted)
-                wished = [is_tensor and next(wishes) for is_tensor in self._is_tensor]
-                return tuple([wish and need for wish, need in zip(wished, self._needs, strict=True)])
-        return self._needs
-
-    @needs_input_grad.setter
-    def needs_input_grad(self, needs: tuple[bool, ...]) -> None:
-        self._needs = needs
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors given to ``save_for_backward``; RuntimeError if they were changed or freed."""
-        if self._freed:
-            raise RuntimeError(errors.FREED)
-        return tuple(self._open(entry) for entry in self._entries or ())
-
-    saved_variables = saved_tensors
-
-    @property
-    def _input_metadata(self) -> list[Any]:
-        """Shape and dtype of each output: what its gradients look like."""
-        return [None if meta is None else InputMetadata(Size(meta[0]), dtypes.of(meta[1])) for meta in self._outputs]
-
-    def _open(self, entry: Any) -> Any:
+    def opened(self, entry: Any) -> Any:
+        """A saved tensor, if nobody wrote to it since."""
         if entry is None:
             return None
         if isinstance(entry, Packed):
-            return entry.open(self._output(entry.edge) if entry.is_result else entry.edge)
+            return entry.open(self.output(entry.edge) if entry.is_result else entry.edge)
         value, version, nr = entry
         if nr is None:
             if value._counter is not None and value._counter.version != version:
@@ -155,22 +133,58 @@ class BackwardCFunction(Record, Node, FunctionCtx):
             return value
         array, cell = value
         if cell.version != version:
-            raise RuntimeError(stale_error(array, self._output(nr), cell.version, version))
+            raise RuntimeError(stale_error(array, self.output(nr), cell.version, version))
         out = wrap(array)
         out._counter = cell
-        out._edge = self._output(nr)
+        out._edge = self.output(nr)
         return out
 
-    def _output(self, nr: int) -> Any:
-        """The edge of one of the outputs."""
-        return self if self._count == 1 else output_of(self, nr, self._count)
+    def release(self) -> None:
+        self.entries, self.is_freed = None, True
+
+
+class BackwardCFunction(Node, FunctionCtx):
+    """The node of one call of a custom Function, and the context its user sees."""
+
+    __slots__ = ("_record",)
+
+    _forward_cls: Any = None
+    _record: Call
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
+        """For each argument of ``forward`` whether its gradient is wanted; in ``backward``, by this very walk."""
+        call = self._record
+        for record, wanted in reversed(_walks.restricted):
+            if record is call:
+                wishes = iter(wanted)
+                wished = [is_tensor and next(wishes) for is_tensor in call.is_tensor]
+                return tuple([wish and need for wish, need in zip(wished, call.needs, strict=True)])
+        return call.needs
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, needs: tuple[bool, ...]) -> None:
+        self._record.needs = needs
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors given to ``save_for_backward``; RuntimeError if they were changed or freed."""
+        if self._record.is_freed:
+            raise RuntimeError(errors.FREED)
+        return tuple(map(self._record.opened, self._record.entries or ()))
+
+    saved_variables = saved_tensors
+
+    @property
+    def _input_metadata(self) -> list[Any]:
+        """Shape and dtype of each output: what its gradients look like."""
+        return [
+            None if meta is None else InputMetadata(Size(meta[0]), dtypes.of(meta[1])) for meta in self._record.outputs
+        ]
 
     def maybe_clear_saved_tensors(self) -> None:
         """Forget the saved tensors."""
-        self.release()
-
-    def release(self) -> None:
-        self._entries, self._freed = None, True
+        self._record.release()
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -298,28 +312,36 @@ def is_separate(cls: type[Function]) -> bool:
 
 def context(cls: type[Function], args: Sequence[Any], edges: tuple[Any, ...]) -> Any:
     """The context of a call, which is its node."""
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    ctx = cls._backward_cls(edges, _kind_of(cls))
-    ctx._is_tensor = [isinstance(a, Tensor) for a in args]
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-    ctx._input_meta = [(tensor._array.shape, tensor._array.dtype) for tensor in tensors]
+    call = Call(cls, edges)
+    call.is_tensor = [isinstance(a, Tensor) for a in args]
+    call.needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    call.inputs = [(a._array.shape, a._array.dtype) for a in args if isinstance(a, Tensor)]
+    return node_of(call)
+
+
+def with_saved(ctx: Any, tensors: Sequence[Any]) -> Any:
+    """A context, whose saved tensors are now these."""
+    ctx._record.entries = [None if tensor is None else (tensor, tensor._version, None) for tensor in tensors]
+    ctx._record.is_freed = False
     return ctx
 
 
 _kinds: dict[type, Kind] = {}
 
 
-def _kind_of(cls: type) -> Kind:
+def kind_of(cls: type[Function]) -> Kind:
+    """What all calls of a custom Function share."""
     kind = _kinds.get(cls)
     if kind is None:
         kind = _kinds[cls] = Kind(cls.__name__ + "Backward", _run, _run_lifted, outputs=0, frees=True)
-        kind.part = _run_part
+        kind.part, kind.face = _run_part, cls._backward_cls
     return kind
 
 
 def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     """Give the outputs of ``forward`` their history."""
     results = outputs if isinstance(outputs, tuple) else (outputs,)
+    call = ctx._record
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for tensor in ctx.dirty_tensors or ():
         share(tensor).version += 1
@@ -330,8 +352,8 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
         )
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     input_ids = {id(tensor) for tensor in inputs}
-    ctx._count = len(results)
-    ctx._outputs = [
+    call.count = len(results)
+    call.outputs = [
         (result._array.shape, result._array.dtype) if isinstance(result, Tensor) else None for result in results
     ]
     outs: list[Any] = []
@@ -342,7 +364,7 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
             continue
         edge = None
         if recorded and id(result) not in plain and result._array.dtype.kind in "fcV":
-            edge = ctx if len(results) == 1 else output_of(ctx, nr, len(results))
+            edge = call.output(nr)
             carried += 1
         outs.append(_output(result, edge, id(result) in dirty, id(result) in input_ids, len(results)))
     if carried > 1:
@@ -350,9 +372,9 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
             if isinstance(out, Tensor) and type(out._edge) is View:
                 out._edge.origin = "multi"
     _save(ctx, results, outs)
-    ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
+    ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this record: they would be a cycle
     if modes.local.anomaly:
-        modes.local.anomaly.mark(ctx)
+        modes.local.anomaly.mark(call)
     return tuple(outs) if isinstance(outputs, tuple) else outs[0]
 
 
@@ -449,7 +471,7 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
         else:
             entries.append((tensor, 0 if tensor._counter is None else tensor._counter.version, None))
     ctx.to_save = None
-    ctx._entries = entries
+    ctx._record.entries = entries
 
 
 def _run(record: Any, grad: Any, keep: bool) -> Any:
@@ -479,16 +501,17 @@ def _run_part(record: Any, grad: Any, keep: bool, lifted: bool, wanted: Sequence
 
 def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
     """Call the user's ``backward`` and check what it gives, as PyTorch checks it."""
-    grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record._count
+    ctx: Any = node_of(record)
+    grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record.count
     arguments = []
-    for g, meta in zip(grads, record._outputs, strict=True):
+    for g, meta in zip(grads, record.outputs, strict=True):
         if g is not None:
             arguments.append(g if lifted else wrap(g))
-        elif record.materialize_grads and meta is not None:
+        elif ctx.materialize_grads and meta is not None:
             arguments.append(wrap(np.zeros(*meta)))
         else:
             arguments.append(None)
-    cls = record._forward_cls
+    cls = record.function
     backward = cls.backward
     if cls.vjp is not Function.vjp:
         if backward is not Function.backward:
@@ -497,9 +520,9 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
                 "implement one of them."
             )
         backward = cls.vjp
-    answer = backward(record, *arguments)
+    answer = backward(ctx, *arguments)
     answers = list(answer) if isinstance(answer, tuple) else [answer]
-    name, count = record.kind.name, len(record._is_tensor)
+    name, count = record.kind.name, len(record.is_tensor)
     while len(answers) > count and answers[-1] is None:
         answers.pop()
     if len(answers) != count:
@@ -507,7 +530,7 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
             f"function {name} returned an incorrect number of gradients (expected {count}, got {len(answers)})"
         )
     out: list[Any] = []
-    for position, (g, is_tensor) in enumerate(zip(answers, record._is_tensor, strict=True)):
+    for position, (g, is_tensor) in enumerate(zip(answers, record.is_tensor, strict=True)):
         if is_tensor:
             out.append(_valid(record, len(out), g, lifted))
         elif g is not None:
@@ -527,7 +550,7 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
         raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
     if record.edges[index] is None:
         return None
-    sizes, kind = record._input_meta[index]
+    sizes, kind = record.inputs[index]
     shape = grad._array.shape
     if shape != sizes:
         lead = len(shape) - len(sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.forward_ad import DualLevel
-from ..autograd.function import Function, context, finish, is_separate
+from ..autograd.function import Function, context, finish, is_separate, with_saved
 from ..core.tensor import Tensor, carries_gradients
 from ..ground import modes
 from ..ops.pytree import tree_flatten, tree_map, tree_unflatten
@@ -103,8 +103,7 @@ def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
         if tangent is None and isinstance(value, Tensor) and ctx.materialize_grads:
             tangent = zeros_of(value)
         tangents.append(tangent)
-    ctx._entries = [None if tensor is None else (tensor, tensor._version, None) for tensor in kept or ()]
-    ctx._freed = False
+    with_saved(ctx, kept or ())
     moved = levels.several(cls.jvp(ctx, *tangents))
     outs = levels.several(outputs)
     if len(moved) != len(outs):
@@ -251,7 +250,7 @@ def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
         @staticmethod
         def backward(ctx: Any, *grads: Any) -> Any:
             with entered(Batch(size, randomness)) as inner:
-                own = _with_saved(cls, notes["context"], seen(inner, ctx.saved_tensors, notes["to_save"]))
+                own = with_saved(notes["context"], seen(inner, ctx.saved_tensors, notes["to_save"]))
                 own.needs_input_grad = ctx.needs_input_grad
                 rule = cls.backward if cls.vjp is Function.vjp else cls.vjp
                 answers = levels.several(rule(own, *seen(inner, grads, notes["outputs"])))
@@ -267,7 +266,7 @@ def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
             with entered(Batch(size, randomness)) as inner:
-                own = _with_saved(cls, notes["context"], seen(inner, ctx.saved_tensors, notes["saved_for_forward"]))
+                own = with_saved(notes["context"], seen(inner, ctx.saved_tensors, notes["saved_for_forward"]))
                 moved = cls.jvp(own, *seen(inner, tangents, is_batch))
                 lowered = tuple(
                     t.expand((size, *t.shape)) if flag and isinstance(t, Tensor) and not inner.has(t)
@@ -282,10 +281,3 @@ def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
         level.batch(out) if flag else out for out, flag in zip(levels.several(outputs), notes["outputs"], strict=True)
     )
     return raised if isinstance(outputs, tuple) else raised[0]
-
-
-def _with_saved(cls: Any, own: Any, tensors: tuple[Any, ...]) -> Any:
-    """The context of a call as the user filled it, with these saved tensors."""
-    own._entries = [None if tensor is None else (tensor, tensor._version, None) for tensor in tensors]
-    own._freed = False
-    return own

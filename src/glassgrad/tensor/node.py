@@ -198,8 +198,6 @@ def node_of(edge: Any) -> Node | None:
         return node
     if edge.kind is OUTPUT:
         edge = edge.edges[0]
-    if isinstance(edge, Node):  # the context of a custom Function is its own node
-        return edge
     node = _alive.get(id(edge))
     if node is None:
         face = edge.kind.face
@@ -207,6 +205,8 @@ def node_of(edge: Any) -> Node | None:
             name = edge.kind.name.rpartition("::")[2]
             face = edge.kind.face = CopySlices if name == "CopySlices" else type(name, (Node,), {"__module__": None})
         node = object.__new__(face)
+        if (kept := getattr(edge, "kept", None)) is not None:  # of a custom Function: what its user put there
+            node.__dict__ = kept
         node._record = edge
         _alive[id(edge)] = node
     return node

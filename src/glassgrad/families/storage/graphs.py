@@ -148,7 +148,7 @@ class _Description:
         elif isinstance(part, Hooks):
             warn_of_each(part.tensor_hooks, part.pre_hooks, part.post_hooks)
         return _Made(
-            getattr(part, "_forward_cls", None) or type(part),
+            type(part),
             names,
             tuple(map(self.value_of, values)),
             {name: self.value_of(value) for name, value in state.items()} if state else None,
@@ -186,7 +186,7 @@ def _names_of(cls: type) -> tuple[str, ...]:
     if cls is Hooks:
         return "retain", "metadata"
     names = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ())]
-    left_out = {"_gathered", "kind"} if hasattr(cls, "_forward_cls") else {"_gathered"}
+    left_out = {"_gathered", "kind"} if hasattr(cls, "own_kind") else {"_gathered"}
     return tuple(name for name in names if name[:2] != "__" and name not in left_out)
 
 
@@ -243,8 +243,7 @@ class _Building:
             if type(part) is _Copied:
                 self.objects[number] = part.part
             elif type(part) is _Made and self.objects[number] is None:
-                cls = getattr(part.cls, "_backward_cls", part.cls)
-                self.objects[number] = Hooks() if cls is Hooks else object.__new__(cls)
+                self.objects[number] = Hooks() if part.cls is Hooks else object.__new__(part.cls)
 
     def fill(self) -> None:
         """Give every object that was made its attributes, and records their age and their way back."""
@@ -263,8 +262,8 @@ class _Building:
             if step != before:
                 before, age = step, tick()
             record.sequence += age - step
-            if hasattr(record, "_forward_cls"):
-                record.kind = record._own_kind()
+            if hasattr(record, "own_kind"):  # of a custom Function
+                record.kind = record.own_kind()
             record._gathered = None
             if record.run in ("kind", "plan"):
                 record.run = record.kind.run if record.run == "kind" else plan.gradients
