@@ -257,6 +257,8 @@ v.clamp(v * 1j, v)|v.clamp(min=v * 1j)|v.clamp(max=v * 1j)|v.clamp_(v * 1j, v)|w
 m.index_copy_(0, w[[0, 0, 0]], m)
 (v > 0).clamp_min(True)|(v > 0).clamp_max_(True)|(v > 0).clamp(True)|(v > 0).clamp(True, True)|(v > 0).clamp_min(1)
 torch.nn.functional.binary_cross_entropy_with_logits(v > 0, v)|torch.nonzero_static(w, size=4, out=torch.zeros(2, 3))
+torch.take_along_dim(v, w + 1)|torch.take_along_dim(v, w - 3)|torch.take_along_dim(v, w + 4, 0)
+torch.ones(9)[1:].view(torch.float64)|torch.ones(9)[2:8].view(torch.float64)|torch.ones(9)[1:].view(torch.complex64)
 """.replace("\n", "|").strip("|").split("|")  # fmt: skip
 
 

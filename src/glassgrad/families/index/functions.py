@@ -252,10 +252,9 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 
 @composite()
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
-    """The elements that ``indices`` name along ``dim``, with broadcasting; negative indices count from the end."""
+    """The elements that ``indices`` name along ``dim``, with broadcasting; along a ``dim`` they go round."""
     if dim is None:
-        flat, at = reshape(input, (-1,)), reshape(indices, (-1,))
-        return gather(flat, 0, _from_front(at, flat._array.size), out=out)
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)), out=out)
     if input._array.ndim != indices._array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "

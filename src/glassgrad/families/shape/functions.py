@@ -169,6 +169,10 @@ def _reread(self: Tensor, kind: Any) -> Tensor:
         return rows.view_dtype(self, kind)
     counter = share(self)  # and its data is memory from now on, no scalar
     out = rows.view_dtype(self, kind)
+    ratio = kind.numpy.itemsize // self._array.itemsize
+    if ratio > 1 and (start := self.storage_offset()) % ratio:  # type: ignore[attr-defined]
+        names = f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)"
+        raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view {names}, but got {start}")
     out._counter = counter  # no view as far as gradients go, but whoever saved the one is to see writes to the other
     return out
 
