@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import views
 from ..core.fit import fit, fit_dtype, fit_lifted
 from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
@@ -22,10 +21,10 @@ from ..core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ..ground import dtypes, errors, modes
 from ..ground.listening import audible
 from ..ground.size import Size
-from ..tensor import writable
 from ..tensor.lifted import Kept, Lifted, is_lifted
 from ..tensor.node import Node, node_of
 from ..tensor.overwritten import stale_error
+from .outputs import marked, output
 
 ndarray = np.ndarray
 
@@ -102,6 +101,9 @@ class Call(Record):
     __slots__ = ("function", "kept", "count", "entries", "outputs", "is_tensor", "needs", "inputs", "is_freed")
 
     runs_on_none = True
+    outputs: list[Any]  # sizes and dtype of each, None where it is no tensor
+    is_tensor: list[bool]  # of each argument
+    inputs: list[Any]  # sizes and dtype of each tensor among them
 
     def __init__(self, function: type[Function], edges: tuple[Any, ...]) -> None:
         self.sequence, self.run, self.kind, self.edges = tick(), _run, kind_of(function), edges
@@ -342,7 +344,7 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     """Give the outputs of ``forward`` their history."""
     results = outputs if isinstance(outputs, tuple) else (outputs,)
     call = ctx._record
-    dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
+    dirty = marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
     for tensor in ctx.dirty_tensors or ():
         share(tensor).version += 1
     if dirty - {id(result) for result in results}:
@@ -350,7 +352,7 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
-    plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
+    plain = marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     input_ids = {id(tensor) for tensor in inputs}
     call.count = len(results)
     call.outputs = [
@@ -366,7 +368,7 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
         if recorded and id(result) not in plain and result._array.dtype.kind in "fcV":
             edge = call.output(nr)
             carried += 1
-        outs.append(_output(result, edge, id(result) in dirty, id(result) in input_ids, len(results)))
+        outs.append(output(result, edge, id(result) in dirty, id(result) in input_ids, len(results)))
     if carried > 1:
         for out in outs:
             if isinstance(out, Tensor) and type(out._edge) is View:
@@ -376,74 +378,6 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     if modes.local.anomaly:
         modes.local.anomaly.mark(call)
     return tuple(outs) if isinstance(outputs, tuple) else outs[0]
-
-
-def _marked(tensors: Sequence[Any] | None, refusal: str) -> set[int]:
-    """Which tensors were marked, by identity."""
-    if not all(isinstance(tensor, Tensor) for tensor in tensors or ()):
-        raise RuntimeError(refusal)  # PyTorch's sentence ends there
-    return {id(tensor) for tensor in tensors or ()}
-
-
-def _output(result: Tensor, edge: Any, dirty: bool, is_input: bool, total: int) -> Tensor:
-    """An output of ``forward`` with its history: ``edge``, or none."""
-    out = result
-    if edge is None:
-        if is_input:
-            out = alias(result) if result.requires_grad else result if dirty else _same(result, None)
-        elif result.requires_grad and type(result._edge) is not View:
-            result._edge = None
-    elif dirty:
-        _rebase(result, edge, is_input, total)
-    elif is_input:
-        out = _same(result, edge)
-    elif type(result._edge) is View:
-        result._edge.edge, result._edge.seen = edge, share(result).version
-    else:
-        result._edge = edge
-    if not (is_input and dirty) and type(out._edge) is View:
-        out._edge.origin = "custom"
-    return out
-
-
-def _same(tensor: Tensor, edge: Any) -> Tensor:
-    """The view of an input that ``forward`` gave back as it was."""
-    out = alias(tensor)
-    out._edge = view = View()
-    view.base = tensor._edge.base if type(tensor._edge) is View else tensor
-    view.edge, view.seen, view.origin = edge, share(tensor).version, "custom"
-    return out
-
-
-def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
-    """Give what ``forward`` wrote its new history."""
-    old_edge = tensor._edge
-    if type(old_edge) is View and old_edge.origin is not None:
-        raise RuntimeError(writable.refusal(old_edge, old_edge.edge, "is being"))
-    if edge_of(tensor) is tensor:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if not is_input:
-        warnings.warn(
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-            "should be passed to ctx.mark_dirty().",
-            UserWarning,
-            stacklevel=5,
-        )
-    if type(old_edge) is not View:
-        tensor._edge = edge
-        return
-    if edge_of(old_edge.base) is old_edge.base:
-        raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-    if total > 1:
-        raise RuntimeError(
-            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
-            "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
-            "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
-            "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
-            "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
-            "need help to do this change."
-        )
-    views.rebase(tensor, edge)
 
 
 def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
