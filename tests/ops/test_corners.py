@@ -242,3 +242,33 @@ def test_slopes_at_corners(expression):
             assert wanted == actual, numbers
         else:
             np.testing.assert_allclose(actual, wanted, rtol=1e-5, atol=1e-6, err_msg=str(numbers))
+
+
+#: Settings that came in a 0-d tensor met a 0-d input, and the result held a tensor where its array belongs.
+SETTINGS = """
+F.celu(x, a)
+F.celu_(x + 0, a)
+F.elu(x, a)
+F.elu_(x + 0, a)
+F.leaky_relu(x, a)
+F.leaky_relu(x + 0, a, inplace=True)
+F.hardshrink(x, a)
+F.rrelu(x, a, a)
+t.isclose(x, x + 0.1, a, a)
+t.isclose(x, x + 0.1, 0.0, a)
+t.tensor(t.allclose(x, x + 2.0, a))
+"""
+
+
+@pytest.mark.parametrize("tracked", [False, True])
+@pytest.mark.parametrize("expression", SETTINGS.strip().splitlines())
+def test_settings_in_tensors_of_no_dimension(expression, tracked):
+    for numbers in (-0.75, [-0.75, 2.0]):
+        told = []
+        for engine in (torch, glassgrad):
+            x, a = engine.tensor(numbers), engine.tensor(0.5, requires_grad=tracked)
+            try:
+                told.append(eval(expression, {"t": engine, "F": engine.nn.functional, "x": x, "a": a}).tolist())  # noqa: S307
+            except TypeError as error:
+                told.append(str(error))
+        assert told[1] == pytest.approx(told[0], rel=1e-6) if not tracked else told[1] == told[0]

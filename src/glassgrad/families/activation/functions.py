@@ -18,6 +18,7 @@ from ...tensor import lifted, writable
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus
+from ..create.functions import number_of
 from ..pointwise import rows as pointwise
 from ..pointwise.limit import abs as size_of
 from ..random.uniform import unit64
@@ -76,6 +77,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 @audible
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The elements, negative ones times a small slope."""
+    if type(negative_slope) is not float:
+        negative_slope = number_of("leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope)
     if isinstance(negative_slope, complex):
         dtypes.check_number(negative_slope, input._array.dtype)
     return (
@@ -118,6 +121,8 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 @composite()
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements, those within ``lambd`` of zero replaced by zero."""
+    if type(lambd) is not float:
+        lambd = number_of("hardshrink", "lambd", 2, lambd)
     if isinstance(lambd, complex):
         dtypes.check_number(lambd, input._array.dtype)
     return rows.hardshrink(input, lambd)
@@ -145,6 +150,8 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 @audible
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x) - 1)."""
+    if type(alpha) is not float:
+        alpha = number_of("elu_" if inplace else "elu", "alpha", 2, alpha)
     return _written(rows.elu_written, input, alpha, 1, 1) if inplace else rows.elu(input, alpha)
 
 
@@ -171,6 +178,8 @@ def selu_(input: Tensor) -> Tensor:
 @composite(method=False)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
+    if type(alpha) is not float:
+        alpha = number_of("celu_" if inplace else "celu", "alpha", 2, alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _written(rows.celu_written, input, alpha) if inplace else rows.celu(input, alpha)
@@ -304,6 +313,9 @@ def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """The elements, negative ones times a random slope from [lower, upper] while training, their mean otherwise."""
+    if type(lower) is not float or type(upper) is not float:
+        name = "rrelu_" if inplace else "rrelu"
+        lower, upper = number_of(name, "lower", 2, lower), number_of(name, "upper", 3, upper)
     if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     data = input._array

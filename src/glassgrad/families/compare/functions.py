@@ -97,6 +97,15 @@ def _at_least_zero(**limits: float) -> None:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
 
 
+def _limit(function: str, name: str, position: int, value: Any) -> Any:
+    """A limit as a number, which may come in a tensor of no dimension that nothing tracks."""
+    if not isinstance(value, Tensor):
+        return value
+    if value._array.ndim or value.requires_grad:
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be float, not Tensor")
+    return float(value._array.item())
+
+
 def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
     """``isclose`` by rows."""
     close = input == other
@@ -116,6 +125,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     """Whether elements are equal up to ``atol + rtol * abs(other)``."""
     need_tensor("isclose", "input", 1, input)
     need_tensor("isclose", "other", 2, other)
+    rtol, atol = _limit("isclose", "rtol", 3, rtol), _limit("isclose", "atol", 4, atol)
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     _at_least_zero(rtol=rtol, atol=atol)
@@ -142,6 +152,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     """Whether all elements are equal up to ``atol + rtol * abs(other)``."""
     need_tensor("allclose", "input", 1, input)
     need_tensor("allclose", "other", 2, other)
+    rtol, atol = _limit("allclose", "rtol", 3, rtol), _limit("allclose", "atol", 4, atol)
     return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._array))
 
 
