@@ -3,7 +3,7 @@
 import numpy as np
 
 import glassgrad as torch
-from glassgrad.core import leaf
+from glassgrad.core import engine, leaf
 from glassgrad.core.tensor import Tensor, wrap
 
 DATA = np.zeros((3, 4), np.float32)
@@ -40,3 +40,15 @@ def test_a_number_s_gradient_is_added_where_it_lies():
     (x * 3).backward()
     assert x.grad is total and seen == 9.0 and seen.dtype == np.float32
     assert total._version == version + 1
+
+
+def test_neither_walk_copies_what_nobody_else_sees(monkeypatch):
+    copies = []
+    own = leaf._own
+    monkeypatch.setattr(leaf, "_own", lambda grad, data: copies.append(grad) or own(grad, data))
+    for quick in (engine.quick_walk, None):
+        monkeypatch.setattr(engine, "quick_walk", quick)
+        for _ in range(3):
+            a, b = (torch.rand(1000, requires_grad=True) for _ in range(2))
+            (a * b).sum().backward()
+    assert not copies

@@ -80,7 +80,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     if edges:
         keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, cast, rounded))
         record = history.make_record(row, edges, flat, arrays, settings, cast, keeps_dtypes)
-        if record.fit is None and plan.fits:
+        if record.fit is None and plan.broadcasts:
             record.fit = history.sizes_to_fit(plan, arrays, result)
         history.attach(plan, record, outs)
         if plan.saved_results:

@@ -83,7 +83,7 @@ def general(
     ready: list[tuple[float, int, Any]] = []
     order = count()
     watched = modes.local.anomaly
-    heard = listener
+    profile = listener
 
     def enqueue(edge: Any) -> None:  # once all its consumers ran: youngest first, leaves as early as possible
         if not owed[edge]:
@@ -122,14 +122,14 @@ def general(
                 targets[edge] = inbox.get(edge)
             if not isinstance(edge, Record):
                 if accumulate and inbox.get(edge) is not None and (inputs is None or edge in targets):
-                    if heard is None:  # the leaf alone holds its gradient then, and may keep it without a copy
+                    if profile is None:  # the leaf alone holds its gradient then, and may keep it without a copy
                         into_leaf(edge, inbox.pop(edge), lifted)
                     else:
-                        heard(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
+                        profile(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
                 wanted = None if reached is None else _wanted(edge, hooks, reached)
                 step = edge, hooks, inbox.pop(edge, None), keep, lifted, watched, wanted
-                hand_on(edge.edges, _step(*step) if heard is None else heard(edge, partial(_step, *step)))
+                hand_on(edge.edges, _step(*step) if profile is None else profile(edge, partial(_step, *step)))
     finally:
         del calls[depth:]
     return list(targets.values())
@@ -145,7 +145,7 @@ def _wanted(record: Record, hooks: Any, reached: set[Any]) -> list[bool] | None:
 
 def _step(record: Record, hooks: Any, grad: Any, keep: bool, lifted: bool, watched: Any, wanted: Any = None) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
-    if grad is None and not getattr(record, "runs_on_none", False):
+    if grad is None and not getattr(record, "runs_on_none", False):  # one of a custom Function does
         return (None,) * len(record.edges) if hooks is None else hooks.around_nothing(record)
     run = bare if hooks is None else hooks.around
     outgoing = run(record, grad, keep, lifted, wanted)

@@ -58,8 +58,8 @@ def make_record(
     if row.listed and plan.saved_inputs:
         record.saved = tuple(flat), tuple(map(saved.version_of, flat))
     else:
-        for _, position, users in plan.saved_inputs:
-            is_wanted = any([edges[user] is not None for user in users])
+        for _, position, readers in plan.saved_inputs:
+            is_wanted = any([edges[reader] is not None for reader in readers])
             record.saved += _kept(row, flat[position], cast) if is_wanted else (None, 0)
     return record
 

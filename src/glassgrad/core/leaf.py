@@ -19,7 +19,7 @@ wrap: Any = None  # the tensor of an array, handed in by tensor.py
 copied: Any = None  # a recorded copy of a Tensor, handed in by autograd/api.py
 
 
-def _count(leaf: Any, grad: Any) -> int:
+def _count(leaf: Any, grad: Any) -> int:  # called as ``accumulate`` is, so that as many references are counted
     return getrefcount(grad)
 
 
@@ -42,10 +42,14 @@ def into_leaf(leaf: Any, grad: Any, lifted: bool) -> None:
     """Accumulate into a leaf, between its hooks if it has any; not if it stopped wanting gradients meanwhile."""
     if is_wanted(leaf):
         hooks = getattr(leaf, "_hooks", None)
-        if hooks is None:
-            add(leaf, grad, lifted)
-        else:
+        if hooks is not None:
             hooks.around_leaf(leaf, grad, lifted)
+            return
+        with adding:  # as ``add``, by whom the gradient would have one more reference
+            if lifted:
+                accumulate_lifted(leaf, grad)
+            else:
+                accumulate(leaf, grad)
 
 
 def add(leaf: Any, grad: Any, lifted: bool) -> None:

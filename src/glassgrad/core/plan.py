@@ -25,7 +25,7 @@ class SavedInput(NamedTuple):
 
     slot: int
     position: int
-    users: tuple[int, ...]
+    readers: tuple[int, ...]
 
 
 class Read(NamedTuple):
@@ -65,7 +65,7 @@ class Plan:
     constants      what ``record.constants`` holds: (whether sizes, of which input or which setting)
     saves     the same by name: name -> ("tensor" | "result" | "constant", slot)
     rules     the rules
-    fits      whether gradients may have other sizes than their inputs, by broadcasting
+    broadcasts  whether gradients may have other sizes than their inputs, and are made to fit
     carry     which outputs carry gradients
     retypes   whether a setting may give the result another dtype
     synonyms  NumPy's names of settings, and PyTorch's
@@ -74,7 +74,8 @@ class Plan:
 
     __slots__ = (
         "listed", "everyday_dtypes", "auxiliary", "optional", "parameters", "defaults", "usual", "edges",
-        "saved_inputs", "saved_results", "constants", "saves", "rules", "fits", "carry", "retypes", "synonyms", "kind",
+        "saved_inputs", "saved_results", "constants", "saves", "rules", "broadcasts", "carry", "retypes", "synonyms",
+        "kind",
     )  # fmt: skip
 
     def __init__(self, row: Row) -> None:
@@ -95,12 +96,12 @@ class Plan:
             self.everyday_dtypes = tuple(dtype for dtype in self.everyday_dtypes if dtype.char in row.serves[0])
         self.edges = () if row.constant else tuple(positions[name] for name in followed)
         self.carry = row.differentiable
-        self.fits = row.typed is not None and (row.listed or len(row.inputs) > 1)
+        self.broadcasts = row.typed is not None and (row.listed or len(row.inputs) > 1)
         self.retypes = "dtype" in row.settings
         self.synonyms = synonyms_in(row.settings) if row.public else {}
         self.saves = self._saves(row)
         self.saved_inputs = tuple(
-            SavedInput(slot, positions[name], self._users(row, name, followed))
+            SavedInput(slot, positions[name], self._readers(row, name, followed))
             for name, (how, slot) in self.saves.items()
             if how == "tensor"
         )
@@ -134,7 +135,7 @@ class Plan:
         return name.endswith("_sizes") and name[:-6] in row.inputs
 
     @staticmethod
-    def _users(row: Row, name: str, followed: list[str]) -> tuple[int, ...]:
+    def _readers(row: Row, name: str, followed: list[str]) -> tuple[int, ...]:
         """The edges whose rules read an input."""
         return tuple(followed.index(target) for names, _, wanted in row.rules if name in wanted for target in names)
 

@@ -71,7 +71,7 @@ class Kind:
 class Record:
     """One recorded operation.
 
-    sequence  its age: the engine runs younger records first
+    sequence  its number, counted up: the engine runs the highest first
     run       the way back: the kind's, or ``history.gradients``, until the record is freed or somebody hooks it
     edges     where the gradients of its differentiable inputs go on to
     saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
@@ -162,7 +162,7 @@ OUTPUT = Kind("Output", _gather, _gather)
 def output_of(parent: Record, number: int, total: int) -> Record:
     """The edge of output ``number`` of a record with ``total`` outputs."""
     record = Record.of(OUTPUT, (parent,), (number, total))
-    record.sequence = parent.sequence + (number + 1) / (total + 1)  # half steps of their own: the heap needs an order
+    record.sequence = parent.sequence + (number + 1) / (total + 1)  # fractions of a step: the heap needs an order
     return record
 
 

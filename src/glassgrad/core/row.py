@@ -98,7 +98,7 @@ class Columns(TypedDict, total=False):
     #: the ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts
     ufunc: Any
     form: str  #: the kernel as an expression of ``a0`` and ``a1``, which fast/ has in place of its call
-    #: the size in ``fast/large.py`` from which an array is large; "CURVED" where native/elementary.py computes
+    #: the size in ``fast/large.py`` from which an array is large; "CURVED" where kernels/native/elementary.py computes
     large: str
 
 

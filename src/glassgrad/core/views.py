@@ -69,10 +69,10 @@ def reread(view: Tensor, place: View) -> Record:
     base_edge = edge_of(base)
     if place.origin is not None:
         raise RuntimeError(write.refusals.refusal(place, place.edge, "its base or another view of its base has been"))
-    return _seen_through(base_edge, *_lie_of(view._array, base._array))
+    return _seen_through(base_edge, *_placing_of(view._array, base._array))
 
 
-def _lie_of(array: Any, base: Any) -> tuple[str | None, Window, tuple[int, ...], tuple[int, ...]]:
+def _placing_of(array: Any, base: Any) -> tuple[str | None, Window, tuple[int, ...], tuple[int, ...]]:
     """How a view lies in its base: which of both must be taken as pairs, the window, the base's sizes and strides.
 
     Real numbers that are parts of complex ones, or the other way round, are both counted in real ones.
@@ -115,8 +115,8 @@ AS_STRIDED = Kind("AsStridedBackward0", _as_strided, partial(_as_strided, lifted
 def rebase(view: Tensor, inner: Record) -> None:
     """After a write through ``view``, described by ``inner``: give the base its new history."""
     base = view._edge.base
-    lie = _lie_of(view._array, base._array)
-    record = Record.of(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, *lie))
+    placing = _placing_of(view._array, base._array)
+    record = Record.of(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, *placing))
     record.saved = (inner, 0)  # freed with the record
     base._edge = record
     if base._counter is not None:

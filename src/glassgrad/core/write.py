@@ -1,4 +1,4 @@
-"""In-place writes: refusals first, then the write, the version, and the new history."""
+"""In-place writes: what is refused, then the write, the version, and the new history."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ refusals: Any = NotImplemented  #: who refuses a write, in PyTorch's words and o
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any], asked: bool = False) -> Tensor:
     """Compute a row and write its result into ``target``; gives ``target``.
 
-    Nothing is changed unless everything succeeds.  Listeners are asked first, unless they were ``asked``.
+    Nothing is changed where it is refused, or fails.  Listeners are asked first, unless they were ``asked``.
     """
     if modes.watch and listening.listeners and not asked:
         write = partial(in_place, asked=True)
@@ -73,7 +73,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
 
 def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:
     """A copy of what will be written over, if a rule will read it; else the target itself."""
-    readers = [user for _, position, users in row.plan.saved_inputs if position == 0 for user in users]
+    readers = [edge for saved in row.plan.saved_inputs if saved.position == 0 for edge in saved.readers]
     if not any([edges[reader] is not None for reader in readers]):
         return target
     edge = edge_of(target)

@@ -286,11 +286,11 @@ def _record(row: Row, run: str = "run") -> list[str]:
         f"n.kind = {name}_kind",
         f"n.edges = {_tuple(f'e{k}' for k in range(len(plan.edges)))}",
         "n._gathered = n.counter = None",
-        *(_fit(row) if plan.fits else ["n.fit = None"]),
+        *(_fit(row) if plan.broadcasts else ["n.fit = None"]),
     ]
     entries: dict[int, str] = {}
-    for slot, position, users in plan.saved_inputs:
-        lines += _saved_input(row, slot, position, users)
+    for slot, position, readers in plan.saved_inputs:
+        lines += _saved_input(row, slot, position, readers)
         entries[slot] = f"s{slot}, v{slot}"
     for slot, number in plan.saved_results:
         entries[slot] = f"o{number}._array, v{slot}" if row.outputs else "r, 0"
@@ -324,12 +324,12 @@ def _fit(row: Row) -> list[str]:
     return ["n.fit = None", "if type(r) is ndarray:", *first, f"    if not ({same}):", f"        n.fit = {sizes}"]
 
 
-def _saved_input(row: Row, slot: int, position: int, users: tuple[int, ...]) -> list[str]:
+def _saved_input(row: Row, slot: int, position: int, readers: tuple[int, ...]) -> list[str]:
     """The statements that find what is saved of an input: ``s<slot>``, of version ``v<slot>``."""
     arg, plan = _public(row)[position], row.plan
     lines, pad = [], ""
-    if len(users) != len(plan.edges):
-        wanted = " or ".join(f"e{user} is not None" for user in users)
+    if len(readers) != len(plan.edges):
+        wanted = " or ".join(f"e{reader} is not None" for reader in readers)
         lines += [f"s{slot} = None", f"v{slot} = 0", f"if {wanted}:"]
         pad = "    "
     absent = f"None if {arg} is None else " if position in plan.optional else ""
@@ -512,7 +512,7 @@ def _run(row: Row) -> list[str]:
             lines.append(f"    g0 = {answer}")
         else:
             lines.append(f"    g{targets[0]} = None if e{targets[0]} is None else {answer}")
-    if plan.fits:
+    if plan.broadcasts:
         lines += ["    fit = n.fit", "    if fit is not None:"]
         for k in range(total):
             lines += [f"        if g{k} is not None:", f"            g{k} = fitted(g{k}, fit[{k}])"]
