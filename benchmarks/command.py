@@ -159,7 +159,7 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row], words: Se
     pictures = [options.plot] if options.plot else []
     if options.page:
         picture = Path(options.page).with_suffix(".png")
-        drawn = find_spec("matplotlib") is not None and "torch" in conditions
+        drawn = find_spec("matplotlib") is not None and any(result.ratio("torch", "glassgrad") for result in results)
         page.append(f"\n![Ratios to PyTorch]({picture.name})" if drawn else "- no picture: no Matplotlib, or no torch")
         Path(options.page).write_text("\n".join([*page, ""]), encoding="utf-8")
         pictures += [str(picture)] * drawn
