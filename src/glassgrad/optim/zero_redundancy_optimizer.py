@@ -115,8 +115,8 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Collect the state of all ranks on rank ``to``, which may then ask for :meth:`state_dict`."""
-        place = {id(each): number for number, each in enumerate(self._parameters())}
-        mine = {place[id(parameter)]: state for parameter, state in self.optim.state.items()}
+        numbers = {id(each): number for number, each in enumerate(self._parameters())}
+        mine = {numbers[id(parameter)]: state for parameter, state in self.optim.state.items()}
         parts = self.process_group.gathered(mine)
         self._whole_state = None
         if self.process_group.rank() == to:
@@ -134,14 +134,14 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over a state that :meth:`state_dict` or ``optimizer_class`` gave: this rank its own part."""
-        place = {id(each): number for number, each in enumerate(self._parameters())}
+        numbers = {id(each): number for number, each in enumerate(self._parameters())}
         for group, part, saved in zip(
             self.param_groups, self.optim.param_groups, state_dict["param_groups"], strict=True
         ):
             settings = {name: copy.deepcopy(value) for name, value in saved.items() if name != "params"}
             group.update(settings)
             part.update(settings)
-        places = [place[id(each)] for group in self.optim.param_groups for each in group["params"]]
+        places = [numbers[id(each)] for group in self.optim.param_groups for each in group["params"]]
         state = {own: state_dict["state"][there] for own, there in enumerate(places) if there in state_dict["state"]}
         self.optim.load_state_dict({**self.optim.state_dict(), "state": state})
 

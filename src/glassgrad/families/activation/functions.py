@@ -271,8 +271,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     need_tensor("prelu", "input", 1, input)
     need_tensor("prelu", "weight", 2, weight)
     if input._array.dtype != weight._array.dtype:
-        own, given = input.dtype.scalar_name, weight.dtype.scalar_name
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {own} and {given}")
+        input_type, weight_type = input.dtype.scalar_name, weight.dtype.scalar_name
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {input_type} and {weight_type}")
     shape = input._array.shape
     if weight._array.size != 1:
         if not shape:

@@ -32,8 +32,8 @@ def _over_all(work: Any, arrays: tuple[Any, ...], *settings: Any) -> Any:
     if not order or not arrays[0].size:
         return None
     if order == "F":
-        made = _over_all(work, tuple([a.T for a in arrays]), *settings)
-        return None if made is None else made.T
+        result = _over_all(work, tuple([a.T for a in arrays]), *settings)
+        return None if result is None else result.T
     flat = [(a if a.flags.carray else np.array(a, order="C")).reshape(-1) for a in arrays]
     out = np.empty(shape, d)
     shared_out(work, out.size, out.size, *flat, out.reshape(-1), *settings)

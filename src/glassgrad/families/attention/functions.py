@@ -269,12 +269,12 @@ def _in_projection_packed(q: Any, k: Any, v: Any, w: Any, b: Any = None) -> tupl
     width = q.shape[-1]
     if k is v:
         if q is k:
-            found = _apart(linear(q, w, b), 3, width)
-            return found[0], found[1], found[2]
+            parts = _apart(linear(q, w, b), 3, width)
+            return parts[0], parts[1], parts[2]
         w_q, w_kv = w.split([width, 2 * width])
         b_q, b_kv = (None, None) if b is None else b.split([width, 2 * width])
-        found = _apart(linear(k, w_kv, b_kv), 2, width)
-        return linear(q, w_q, b_q), found[0], found[1]
+        parts = _apart(linear(k, w_kv, b_kv), 2, width)
+        return linear(q, w_q, b_q), parts[0], parts[1]
     w_q, w_k, w_v = w.chunk(3)
     b_q, b_k, b_v = (None, None, None) if b is None else b.chunk(3)
     return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
@@ -290,8 +290,8 @@ def _in_projection(
 ) -> tuple[Any, Any, Any]:
     """Queries, keys and values, each under a weight of its own."""
     width = q.shape[-1]
-    for name, given, weight in (("query", q, w_q), ("key", k, w_k), ("value", v, w_v)):
-        wanted = (width, given.shape[-1])
+    for name, operand, weight in (("query", q, w_q), ("key", k, w_k), ("value", v, w_v)):
+        wanted = (width, operand.shape[-1])
         _require(weight.shape == wanted, f"expecting {name} weights shape of {wanted}, but got {weight.shape}")
     for name, bias in (("query", b_q), ("key", b_k), ("value", b_v)):
         _require(
@@ -302,9 +302,9 @@ def _in_projection(
 
 
 def _check_key_padding_mask(key_padding_mask: Any, src_len: int, bsz: int) -> None:
-    for place, wanted in enumerate((bsz, src_len)):
-        found = key_padding_mask.shape[place]
-        _require(found == wanted, f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got {found}")
+    for dim, wanted in enumerate((bsz, src_len)):
+        size = key_padding_mask.shape[dim]
+        _require(size == wanted, f"Expected key_padded_mask.shape[{dim}] to be {wanted}, but got {size}")
 
 
 @audible
@@ -406,24 +406,24 @@ def multi_head_attention_forward(
         weights = softmax_along(weights, -1)
         if chance > 0.0:
             weights = dropout(weights, chance, True)
-        made = bmm(weights, v).transpose(0, 1).reshape(rows * n, width)
+        output = bmm(weights, v).transpose(0, 1).reshape(rows * n, width)
     else:
         if attn_mask is not None:
             whole = attn_mask._array.ndim == 3 and len(attn_mask._array) == 1
             attn_mask = attn_mask.unsqueeze(0) if whole else attn_mask.view(n, num_heads, -1, columns)  # type: ignore[attr-defined]
         q, k, v = (part.view(n, num_heads, -1, head) for part in (q, k, v))
-        made = scaled_dot_product_attention(q, k, v, attn_mask, chance, is_causal)
-        made = made.permute(2, 0, 1, 3).reshape(n * rows, width)  # type: ignore[attr-defined]
-    made = linear(made, out_proj_weight, out_proj_bias)
-    made = made.view(rows, n, made.shape[1])
+        output = scaled_dot_product_attention(q, k, v, attn_mask, chance, is_causal)
+        output = output.permute(2, 0, 1, 3).reshape(n * rows, width)  # type: ignore[attr-defined]
+    output = linear(output, out_proj_weight, out_proj_bias)
+    output = output.view(rows, n, output.shape[1])
     if not is_batched:
-        made = made.squeeze(1)
+        output = output.squeeze(1)
     if not need_weights:
-        return made, None
+        return output, None
     weights = weights.view(n, num_heads, rows, columns)
     if average_attn_weights:
         weights = weights.mean(dim=1)
-    return made, weights if is_batched else weights.squeeze(0)
+    return output, weights if is_batched else weights.squeeze(0)
 
 
 def _batches_of_one(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
@@ -451,12 +451,12 @@ def _heads(packed: Any, count: int, head: int) -> Any:
     return packed.view(packed.shape[0], count, head).transpose(0, 1)
 
 
-def _static(name: str, given: Any, count: int, head: int) -> Any:
+def _static(name: str, static: Any, count: int, head: int) -> Any:
     """Keys or values that were given ready; PyTorch's error where their sizes do not fit."""
-    for dim, wanted in ((0, count), (2, head)) if given is not None else ():
-        found = given.shape[dim]
-        _require(found == wanted, f"expecting {name}.size({dim}) of {wanted}, but got {found}")
-    return given
+    for dim, wanted in ((0, count), (2, head)) if static is not None else ():
+        size = static.shape[dim]
+        _require(size == wanted, f"expecting {name}.size({dim}) of {wanted}, but got {size}")
+    return static
 
 
 def _with_padding(mask: Any, padding: Any, n: int, heads: int, columns: int) -> Any:

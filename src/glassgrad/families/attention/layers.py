@@ -65,26 +65,26 @@ class MultiheadAttention(Module):
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
 
-        def made(*sizes: int) -> Parameter:
+        def parameter(*sizes: int) -> Parameter:
             return Parameter(empty(sizes, device=device, dtype=dtype))  # type: ignore[no-any-return]
 
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = made(3 * embed_dim, embed_dim)
+            self.in_proj_weight = parameter(3 * embed_dim, embed_dim)
             absent = ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
         else:
-            self.q_proj_weight = made(embed_dim, embed_dim)
-            self.k_proj_weight = made(embed_dim, self.kdim)
-            self.v_proj_weight = made(embed_dim, self.vdim)
+            self.q_proj_weight = parameter(embed_dim, embed_dim)
+            self.k_proj_weight = parameter(embed_dim, self.kdim)
+            self.v_proj_weight = parameter(embed_dim, self.vdim)
             absent = ["in_proj_weight"]
         for name in absent:
             self.register_parameter(name, None)
         if bias:
-            self.in_proj_bias = made(3 * embed_dim)
+            self.in_proj_bias = parameter(3 * embed_dim)
         else:
             self.register_parameter("in_proj_bias", None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
-        self.bias_k = made(1, 1, embed_dim) if add_bias_kv else None
-        self.bias_v = made(1, 1, embed_dim) if add_bias_kv else None
+        self.bias_k = parameter(1, 1, embed_dim) if add_bias_kv else None
+        self.bias_v = parameter(1, 1, embed_dim) if add_bias_kv else None
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
@@ -128,7 +128,7 @@ class MultiheadAttention(Module):
         swaps = self.batch_first and query.dim() == 3  # type: ignore[attr-defined]
         if swaps:
             query, key, value = _swapped(query, key, value)
-        made, weights = F.multi_head_attention_forward(
+        output, weights = F.multi_head_attention_forward(
             query,
             key,
             value,
@@ -154,8 +154,8 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         if swaps:
-            made = made.transpose(1, 0)  # type: ignore[attr-defined]
-        return (made.contiguous() if fast else made), (weights if need_weights else None)  # type: ignore[attr-defined]
+            output = output.transpose(1, 0)  # type: ignore[attr-defined]
+        return (output.contiguous() if fast else output), (weights if need_weights else None)  # type: ignore[attr-defined]
 
     def _is_fast(self, query: Any, key: Any, value: Any, *masks: Any) -> bool:
         """Whether PyTorch would take its path for inference here."""

@@ -55,8 +55,8 @@ def _weight32(x: Any) -> Any:
     n = shifted - _ROUND
     r = (low - n * _HIGH) - n * _LOW
     scale = _recast(i4(i4(_recast(shifted) - _ROUND_BITS + 127) << 23))
-    made = mathematics._tail32(r) * scale + scale
-    return _NOUGHT if x < _BOTTOM else made
+    weight = mathematics._tail32(r) * scale + scale
+    return _NOUGHT if x < _BOTTOM else weight
 
 
 # -- what both ways share ----------------------------------------------------------------------------------------------
@@ -188,10 +188,10 @@ def _slopes(weights: Any, back: Any, count: int, less: Any) -> None:
 
 @_part
 def _dot(one: Any, other: Any, width: int, start: Any) -> Any:
-    found = start
+    dot = start
     for j in range(width):
-        found += get(one, j) * get(other, j)
-    return found
+        dot += get(one, j) * get(other, j)
+    return dot
 
 
 @kernel

@@ -412,8 +412,8 @@ def _attended(attention: Any, x: Tensor, to: Tensor, mask: Any, padding: Any, is
 
 def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
     kind = dtypes.get_default_dtype() if dtype is None else dtype
-    made = np.triu(np.full((sz, sz), -np.inf), 1)
-    return wrap(made.astype(kind.numpy)).to(device=device)  # type: ignore[attr-defined,no-any-return]
+    mask = np.triu(np.full((sz, sz), -np.inf), 1)
+    return wrap(mask.astype(kind.numpy)).to(device=device)  # type: ignore[attr-defined,no-any-return]
 
 
 def _get_seq_len(src: Tensor, batch_first: bool) -> int:

@@ -51,8 +51,8 @@ class _NormBase(Dimensional):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            made = Parameter(empty(num_features, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, made)
+            parameter = Parameter(empty(num_features, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, parameter)
         if track_running_stats:
             self.register_buffer("running_mean", zeros(num_features, device=device, dtype=dtype))
             self.register_buffer("running_var", ones(num_features, device=device, dtype=dtype))
@@ -176,12 +176,12 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         self.num_features = input.shape[1]
         if self.affine:
             for name in ("weight", "bias"):
-                held: Any = getattr(self, name)
-                if held is None and name == "bias":
+                parameter: Any = getattr(self, name)
+                if parameter is None and name == "bias":
                     continue
-                if not isinstance(held, UninitializedParameter):
+                if not isinstance(parameter, UninitializedParameter):
                     raise AssertionError(f"self.{name} must be an UninitializedParameter")
-                held.materialize((self.num_features,))
+                parameter.materialize((self.num_features,))
         if self.track_running_stats:
             self.running_mean.materialize((self.num_features,))  # type: ignore[union-attr]
             self.running_var.materialize((self.num_features,))  # type: ignore[union-attr]
@@ -246,22 +246,22 @@ class SyncBatchNorm(_BatchNorm):
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
         """``module`` with every BatchNorm layer replaced by a SyncBatchNorm on the same parameters and statistics."""
-        made = module
+        converted = module
         if isinstance(module, _BatchNorm):
-            made = SyncBatchNorm(
+            converted = SyncBatchNorm(
                 module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
                 process_group, bias=module.bias is not None,
             )  # fmt: skip
             if module.affine:
-                made.weight, made.bias = module.weight, module.bias
-            made.running_mean, made.running_var = module.running_mean, module.running_var
-            made.num_batches_tracked = module.num_batches_tracked
-            made.training = module.training
+                converted.weight, converted.bias = module.weight, module.bias
+            converted.running_mean, converted.running_var = module.running_mean, module.running_var
+            converted.num_batches_tracked = module.num_batches_tracked
+            converted.training = module.training
             if hasattr(module, "qconfig"):
-                made.qconfig = module.qconfig
+                converted.qconfig = module.qconfig
         for name, child in module.named_children():
-            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
-        return made
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
 
 
 # -- Layers that standardise each channel of each sample by itself: InstanceNorm1d to 3d, and their lazy forms.
@@ -327,11 +327,11 @@ class _InstanceNorm(_NormBase):
         self._check_input_dim(input)
         without_batch = self._get_no_batch_dim()
         dim = input.dim() - without_batch
-        found = input.size(dim)
-        if found != self.num_features:
+        size = input.size(dim)
+        if size != self.num_features:
             if self.affine:
                 raise ValueError(
-                    f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: {found}."
+                    f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: {size}."
                 )
             warnings.warn(
                 f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing "

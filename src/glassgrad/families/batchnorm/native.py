@@ -80,9 +80,9 @@ def _along(
         scale, shift = like(deviation * weight[c], mean), like(bias[c] - beyond * deviation * weight[c], mean)
         scales[c] = like(deviation, mean)
         for i in range(samples):
-            line, made = x[i, c], out[i, c]
+            line, result = x[i, c], out[i, c]
             for j in range(line.size):
-                made[j] = (line[j] - mean) * scale + shift
+                result[j] = (line[j] - mean) * scale + shift
 
 
 @kernel
@@ -106,9 +106,9 @@ def _back_along(
         if training:
             level, slope = like(total * inverse, mean), like(dot * inverse * scales[c] * scales[c], mean)
         for i in range(len(back)):
-            g, line, made = grad[i, c], x[i, c], back[i, c]
+            g, line, result = grad[i, c], x[i, c], back[i, c]
             for j in range(g.size):
-                made[j] = (g[j] - level - (line[j] - mean) * slope) * steep
+                result[j] = (g[j] - level - (line[j] - mean) * slope) * steep
 
 
 # -- columns side by side ----------------------------------------------------------------------------------------------
@@ -252,9 +252,9 @@ def _standardise(first: Any, last: Any, x: Any, at: Any, out: Any) -> None:
     apart()
     m, t, u = at[0], at[1], at[2]
     for i in range(first, last):
-        line, made = x[i], out[i]
+        line, result = x[i], out[i]
         for j in range(line.size):
-            made[j] = (line[j] - m[j]) * t[j] + u[j]
+            result[j] = (line[j] - m[j]) * t[j] + u[j]
 
 
 @kernel
@@ -278,11 +278,11 @@ def _settle_slopes(
     apart()
     inverse = 1 / (rows * s)
     steep, level, slope = at[1], at[2], at[3]
-    found = np.zeros((2, at.shape[1]))
-    _put_together(sums, found[0])
-    _put_together(dots, found[1])
+    totals = np.zeros((2, at.shape[1]))
+    _put_together(sums, totals[0])
+    _put_together(dots, totals[1])
     for c in range(scales.size):
-        total, dot = _folded(found[0], c, s), _folded(found[1], c, s)
+        total, dot = _folded(totals[0], c, s), _folded(totals[1], c, s)
         of_weight[c], of_bias[c] = dot * scales[c], total
         if not training:
             total = dot = 0.0
@@ -296,9 +296,9 @@ def _back_beside(first: Any, last: Any, grad: Any, x: Any, at: Any, back: Any) -
     apart()
     m, t, u, v = at[0], at[1], at[2], at[3]
     for i in range(first, last):
-        g, line, made = grad[i], x[i], back[i]
+        g, line, result = grad[i], x[i], back[i]
         for j in range(g.size):
-            made[j] = (g[j] - u[j] - (line[j] - m[j]) * v[j]) * t[j]
+            result[j] = (g[j] - u[j] - (line[j] - m[j]) * v[j]) * t[j]
 
 
 # -- what rows ask for -------------------------------------------------------------------------------------------------
@@ -327,17 +327,17 @@ def forward(a: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
         means, variances = np.empty(c, d), np.zeros(c, d)
     else:
         means, variances = np.array(running_mean).reshape(c), np.array(running_var).reshape(c)
-    given = vector(weight, 1, c, d), vector(bias, 0, c, d), eps
+    operands = vector(weight, 1, c, d), vector(bias, 0, c, d), eps
     if s >= _SHORT:
         x = lines(a, s).reshape(n, c, s)
-        shared_out(_along, c, a.size, x, *given, training, out.reshape(n, c, s), means, variances, scales)
+        shared_out(_along, c, a.size, x, *operands, training, out.reshape(n, c, s), means, variances, scales)
     else:
         x, at = lines(a, c * s), np.empty((3, c * s), d)
         height, blocks = _shares(n, c * s, training)
         centres, (sums, squares) = np.empty((blocks, c * s), d), np.empty((2, blocks, c * s))
         if training:
             shared_out(_gather, blocks, a.size, x, height, centres, sums, squares)
-        _settle(n, height, s, centres, sums, squares, *given, means, variances, scales, at)
+        _settle(n, height, s, centres, sums, squares, *operands, means, variances, scales, at)
         shared_out(_standardise, n, a.size, x, at, out.reshape(n, c * s))
     return out, means, scales, variances
 
@@ -356,11 +356,11 @@ def backward(
     used = lines(means, c)[0], lines(scales, c)[0], vector(weight, 1, c, d), bool(training), summed
     if s >= _SHORT:
         shape = (n, c, s)
-        made = back.reshape(shape if wanted[0] else (0, c, s))
+        view = back.reshape(shape if wanted[0] else (0, c, s))
         g, x = lines(grad, s).reshape(shape), lines(a, s).reshape(shape)
-        shared_out(_back_along, c, a.size, g, x, *used, made, sums[0], sums[1])
+        shared_out(_back_along, c, a.size, g, x, *used, view, sums[0], sums[1])
     else:
-        made = back.reshape((n, c * s) if wanted[0] else (0, c * s))
+        view = back.reshape((n, c * s) if wanted[0] else (0, c * s))
         g, x, at = lines(grad, c * s), lines(a, c * s), np.empty((4, c * s), d)
         at[0] = used[0].repeat(s) if s > 1 else used[0]
         height, blocks = _shares(n, c * s, summed)
@@ -369,5 +369,5 @@ def backward(
             shared_out(_gather_slopes, blocks, a.size, g, x, height, at[0], parts[0], parts[1])
         _settle_slopes(n, s, parts[0], parts[1], used[1], used[2], used[3], sums[0], sums[1], at)
         if wanted[0]:
-            shared_out(_back_beside, n, a.size, g, x, at, made)
+            shared_out(_back_beside, n, a.size, g, x, at, view)
     return back if wanted[0] else None, sums[0], sums[1]

@@ -480,14 +480,14 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
 def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:
     """Two integers of a setting that is one number or two."""
-    found = numbers(value, 2)
-    if found is None:
+    pair = numbers(value, 2)
+    if pair is None:
         first = value[0] if isinstance(value, (tuple, list)) and value else value
         raise TypeError(
             f"{function}(): argument '{name}' (position {position}) must be tuple of ints, but found element of type "
             f"{called(first)} at pos 0"
         )
-    return found
+    return pair
 
 
 def _check(**settings: tuple[int, ...]) -> None:
@@ -510,8 +510,8 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html
     """
     demand("im2col", input=input)
-    given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
-    settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(given.items(), 2)}
+    arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
     sizes = input._array.shape
     if len(sizes) < 3:
         raise IndexError(
@@ -550,9 +550,9 @@ def fold(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fold.html
     """
     demand("col2im", input=input)
-    given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     wanted = _pair("col2im", "output_size", 2, output_size)
-    settings = {name: _pair("col2im", name, place, value) for place, (name, value) in enumerate(given.items(), 3)}
+    settings = {name: _pair("col2im", name, place, value) for place, (name, value) in enumerate(arguments.items(), 3)}
     _check(**settings, output_size=wanted)
     sizes = input._array.shape
     if len(sizes) not in (2, 3) or 0 in sizes[-2:]:

@@ -44,12 +44,12 @@ _workspaces = _Workspaces()
 def _workspace(name: str, shape: Sizes, kind: Any) -> Any:
     """An array of unspecified values, until the next call with the same ``name``."""
     wanted = math.prod(shape) * kind.itemsize
-    held = _workspaces.held.get(name)
-    if held is None or held.size < wanted:
-        held = np.empty(wanted, np.uint8)
+    buffer = _workspaces.held.get(name)
+    if buffer is None or buffer.size < wanted:
+        buffer = np.empty(wanted, np.uint8)
         if wanted <= _KEPT:
-            _workspaces.held[name] = held
-    return held[:wanted].view(kind).reshape(shape)
+            _workspaces.held[name] = buffer
+    return buffer[:wanted].view(kind).reshape(shape)
 
 
 # -- sizes -----------------------------------------------------------------------------------------------------------
@@ -90,11 +90,11 @@ def _padded(x: Any, pads: Pairs) -> Any:
     if not any(before or after for before, after in pads):
         return x
     sizes = [n + before + after for n, (before, after) in zip(x.shape[2:], pads, strict=True)]
-    made = _workspace("padded", (*x.shape[:2], *sizes), x.dtype)
-    made.fill(0)
+    padded = _workspace("padded", (*x.shape[:2], *sizes), x.dtype)
+    padded.fill(0)
     inner = [slice(before, before + n) for n, (before, _) in zip(x.shape[2:], pads, strict=True)]
-    made[(slice(None), slice(None), *inner)] = x
-    return made
+    padded[(slice(None), slice(None), *inner)] = x
+    return padded
 
 
 def _windows(x: Any, kernel: Sizes, outs: Sizes, stride: Sizes, dilation: Sizes, top: int, joined: bool) -> Any:
@@ -114,11 +114,11 @@ def _columns(
 ) -> Any:
     """The windows copied side by side: (n, groups, c * taps, outputs), or (groups, c * taps, n * outputs)."""
     seen = _windows(x, kernel, outs, stride, dilation, top, joined)
-    made = _workspace("columns", seen.shape, x.dtype)
-    np.copyto(made, seen)
+    columns = _workspace("columns", seen.shape, x.dtype)
+    np.copyto(columns, seen)
     n, c = x.shape[:2]
     rows, length = c // groups * math.prod(kernel), math.prod(outs)
-    return made.reshape((groups, rows, n * length) if joined else (n, groups, rows, length))
+    return columns.reshape((groups, rows, n * length) if joined else (n, groups, rows, length))
 
 
 def _blocks(n: int, outs: Sizes, rows: int, limit: int) -> Iterator[tuple[int, int, int, int]]:
@@ -138,9 +138,9 @@ def _blocks(n: int, outs: Sizes, rows: int, limit: int) -> Iterator[tuple[int, i
 def _side_by_side(g: Any, groups: int) -> Any:
     """(n, o, *outs) as (groups, o / groups, n * outputs), in the workspace."""
     n, o = g.shape[:2]
-    made = _workspace("outputs", (o, n, *g.shape[2:]), g.dtype)
-    np.copyto(made, g.swapaxes(0, 1))
-    return made.reshape(groups, o // groups, -1)
+    outputs = _workspace("outputs", (o, n, *g.shape[2:]), g.dtype)
+    np.copyto(outputs, g.swapaxes(0, 1))
+    return outputs.reshape(groups, o // groups, -1)
 
 
 def _is_pointwise(kernel: Sizes, stride: Sizes, pads: Pairs) -> bool:
@@ -164,9 +164,9 @@ def convolve(x: Any, w: Any, bias: Any, stride: Sizes, pads: Pairs, dilation: Si
         wide = None if bias is None else bias.astype(F4)
         return convolve(x.astype(F4), w.astype(F4), wide, stride, pads, dilation, groups).astype(kind)
     if x.size >= compiled.least:
-        found = compiled.convolution.convolve(x, w, bias, stride, pads, dilation, groups)
-        if found is not None:
-            return found
+        result = compiled.convolution.convolve(x, w, bias, stride, pads, dilation, groups)
+        if result is not None:
+            return result
     n, c = x.shape[:2]
     o, kernel = w.shape[0], w.shape[2:]
     outs = tuple(
@@ -175,21 +175,21 @@ def convolve(x: Any, w: Any, bias: Any, stride: Sizes, pads: Pairs, dilation: Si
             for size, k, s, d, (before, after) in zip(x.shape[2:], kernel, stride, dilation, pads, strict=True)
         ]
     )
-    made = np.empty((n, o, *outs), kind)
-    if not made.size:
-        return made
+    output = np.empty((n, o, *outs), kind)
+    if not output.size:
+        return output
     rows, length = w[0].size, math.prod(outs)
     if not rows:
-        made[...] = 0 if bias is None else bias.reshape(o, *[1] * len(outs))
-        return made
+        output[...] = 0 if bias is None else bias.reshape(o, *[1] * len(outs))
+        return output
     weights = np.ascontiguousarray(w).reshape(groups, o // groups, rows)
-    flat = made.reshape(n, groups, o // groups, length)
+    flat = output.reshape(n, groups, o // groups, length)
     pointwise = _is_pointwise(kernel, stride, pads)
     if pointwise and length >= _POINTS:
         np.matmul(weights, np.ascontiguousarray(x).reshape(n, groups, rows, length), out=flat)
         if bias is not None:
             flat += bias.reshape(groups, o // groups, 1)
-        return made
+        return output
     joined = length < _APART
     beside = None if bias is None else bias.reshape(o, 1) if joined else bias.reshape(groups, o // groups, 1)
     start, wide = -1, x
@@ -205,14 +205,14 @@ def convolve(x: Any, w: Any, bias: Any, stride: Sizes, pads: Pairs, dilation: Si
             if beside is not None:
                 part += beside
             continue
-        found = np.matmul(weights, columns, out=_workspace("outputs", (groups, o // groups, columns.shape[-1]), kind))
-        turned = found.reshape(o, last - first, -1).swapaxes(0, 1)
-        part = made.reshape(n, o, length)[first:last, :, top * line : bottom * line]
+        products = _workspace("outputs", (groups, o // groups, columns.shape[-1]), kind)
+        turned = np.matmul(weights, columns, out=products).reshape(o, last - first, -1).swapaxes(0, 1)
+        part = output.reshape(n, o, length)[first:last, :, top * line : bottom * line]
         if beside is None:
             np.copyto(part, turned)
         else:
             np.add(turned, beside, out=part)
-    return made
+    return output
 
 
 def _taps(kernel: Sizes, outs: Sizes, stride: Sizes, dilation: Sizes) -> Iterator[tuple[Sizes, tuple[slice, ...]]]:
@@ -244,9 +244,9 @@ def input_gradient(
         plus = None if bias is None else bias.astype(F4)
         return input_gradient(g.astype(F4), w.astype(F4), sizes, stride, padding, dilation, groups, plus).astype(kind)
     if g.size >= compiled.least:
-        found = compiled.convolution.input_gradient(g, w, sizes, stride, padding, dilation, groups, bias)
-        if found is not None:
-            return found
+        result = compiled.convolution.input_gradient(g, w, sizes, stride, padding, dilation, groups, bias)
+        if result is not None:
+            return result
     n, o = g.shape[:2]
     kernel, outs, inner = w.shape[2:], g.shape[2:], w.shape[1]
     before = [d * (k - 1) - p for k, p, d in zip(kernel, padding, dilation, strict=True)]
@@ -258,18 +258,18 @@ def input_gradient(
             turned = turned[(..., *[slice(None, None, -1)] * len(kernel))]
             turned = np.ascontiguousarray(turned).reshape(groups * inner, o // groups, *kernel)
             return convolve(g, turned, bias, stride, pads, dilation, groups)
-    made = np.zeros((n, groups * inner, *sizes), kind)
-    if made.size and g.size and w.size:
-        _spread(g, w, made, stride, padding, dilation, groups)
+    gradient = np.zeros((n, groups * inner, *sizes), kind)
+    if gradient.size and g.size and w.size:
+        _spread(g, w, gradient, stride, padding, dilation, groups)
     if bias is not None:
-        made += bias.reshape(-1, *[1] * len(sizes))
-    return made
+        gradient += bias.reshape(-1, *[1] * len(sizes))
+    return gradient
 
 
-def _spread(g: Any, w: Any, made: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> None:
-    """Add to ``made`` what each output gives back to the window it saw."""
+def _spread(g: Any, w: Any, gradient: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> None:
+    """Add to ``gradient`` what each output gives back to the window it saw."""
     n, o = g.shape[:2]
-    c, sizes = made.shape[1], made.shape[2:]
+    c, sizes = gradient.shape[1], gradient.shape[2:]
     kernel, outs, kind = w.shape[2:], g.shape[2:], g.dtype
     length, rows = math.prod(outs), w[0].size
     turned = np.ascontiguousarray(w.reshape(groups, o // groups, rows).swapaxes(1, 2))
@@ -280,13 +280,13 @@ def _spread(g: Any, w: Any, made: Any, stride: Sizes, padding: Sizes, dilation: 
     ]
     exact = not any(padding) and needed == list(sizes)
     inner = tuple([slice(p, p + size) for p, size in zip(padding, sizes, strict=True)])
-    start, target = -1, made
+    start, target = -1, gradient
     for first, last, top, bottom in _blocks(n, outs, c * math.prod(kernel), _BLOCK_JOINED if joined else _BLOCK_APART):
         m = last - first
         if first != start:
             start = first
             if exact:
-                target = made[first:last]
+                target = gradient[first:last]
             else:
                 target = _workspace("padded", (m, c, *needed), kind)
                 target.fill(0)
@@ -305,7 +305,7 @@ def _spread(g: Any, w: Any, made: Any, stride: Sizes, padding: Sizes, dilation: 
             where = lower[(slice(None), slice(None), *seen)]
             where += back[(slice(None), *tap)].swapaxes(0, 1) if joined else back[(slice(None), slice(None), *tap)]
         if not exact and bottom == outs[0]:
-            made[first:last] = target[(slice(None), slice(None), *inner)]
+            gradient[first:last] = target[(slice(None), slice(None), *inner)]
 
 
 def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
@@ -315,15 +315,15 @@ def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes
         wide = weight_gradient(x.astype(F4), g.astype(F4), kernel, stride, padding, dilation, groups)
         return wide.astype(kind)
     if x.size >= compiled.least:
-        found = compiled.convolution.weight_gradient(x, g, kernel, stride, padding, dilation, groups)
-        if found is not None:
-            return found
+        result = compiled.convolution.weight_gradient(x, g, kernel, stride, padding, dilation, groups)
+        if result is not None:
+            return result
     n, c = x.shape[:2]
     o, outs = g.shape[1], g.shape[2:]
     rows = c // groups * math.prod(kernel)
-    made = np.zeros((groups, o // groups, rows), kind)
-    if not (made.size and g.size and x.size):
-        return made.reshape(o, c // groups, *kernel)
+    gradient = np.zeros((groups, o // groups, rows), kind)
+    if not (gradient.size and g.size and x.size):
+        return gradient.reshape(o, c // groups, *kernel)
     start, wide = -1, x
     joined = math.prod(outs) < _APART
     for first, last, top, bottom in _blocks(n, outs, c * math.prod(kernel), _BLOCK_JOINED if joined else _BLOCK_APART):
@@ -332,11 +332,11 @@ def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes
         part = g[first:last, :, top:bottom]
         columns = _columns(wide, kernel, part.shape[2:], stride, dilation, groups, top, joined).swapaxes(-1, -2)
         if joined:
-            made += np.matmul(_side_by_side(part, groups), columns)
+            gradient += np.matmul(_side_by_side(part, groups), columns)
         else:
             each = np.ascontiguousarray(part).reshape(last - first, groups, o // groups, -1)
-            made += np.add.reduce(np.matmul(each, columns), 0)
-    return made.reshape(o, c // groups, *kernel)
+            gradient += np.add.reduce(np.matmul(each, columns), 0)
+    return gradient.reshape(o, c // groups, *kernel)
 
 
 # -- windows side by side, and back ------------------------------------------------------------------------------------
@@ -346,10 +346,10 @@ def unfolded(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
     """The windows of ``x`` (n, c, *sizes) as the columns of matrices: (n, c * taps, outputs)."""
     n, c = x.shape[:2]
     outs = output_sizes(x.shape[2:], kernel, stride, padding, dilation)
-    made = np.empty((n, c, *kernel, *outs), x.dtype)
-    if made.size:
-        np.copyto(made, _windows(_padded(x, both_sides(padding)), kernel, outs, stride, dilation, 0, False))
-    return made.reshape(n, c * math.prod(kernel), math.prod(outs))
+    windows = np.empty((n, c, *kernel, *outs), x.dtype)
+    if windows.size:
+        np.copyto(windows, _windows(_padded(x, both_sides(padding)), kernel, outs, stride, dilation, 0, False))
+    return windows.reshape(n, c * math.prod(kernel), math.prod(outs))
 
 
 def folded(columns: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Any:
@@ -360,11 +360,12 @@ def folded(columns: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Si
     n, rows = columns.shape[:2]
     c = rows // math.prod(kernel)
     outs = output_sizes(sizes, kernel, stride, padding, dilation)
-    made = np.zeros((n, c, *[size + 2 * p for size, p in zip(sizes, padding, strict=True)]), kind)
+    images = np.zeros((n, c, *[size + 2 * p for size, p in zip(sizes, padding, strict=True)]), kind)
     places = columns.reshape(n, c, *kernel, *outs)
     for tap, seen in _taps(kernel, outs, stride, dilation):
-        where = made[(slice(None), slice(None), *seen)]
+        where = images[(slice(None), slice(None), *seen)]
         where += places[(slice(None), slice(None), *tap)]
     if any(padding):
-        made = made[(slice(None), slice(None), *[slice(p, p + m) for p, m in zip(padding, sizes, strict=True)])].copy()
-    return made
+        inner = [slice(p, p + m) for p, m in zip(padding, sizes, strict=True)]
+        images = images[(slice(None), slice(None), *inner)].copy()
+    return images

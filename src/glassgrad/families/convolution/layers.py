@@ -165,8 +165,8 @@ class _Conv(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = (0,) * self._dims
-        made: Tensor = self._function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
-        return made
+        output: Tensor = self._function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return output
 
     def forward(self, input: Tensor) -> Tensor:
         """The products of the input's windows with the weight, plus the bias."""
@@ -284,10 +284,10 @@ class _ConvTransposeNd(_ConvNd):
         extra = self._output_padding(
             input, output_size, self.stride, self.padding, self.kernel_size, self._dims, self.dilation
         )
-        made: Tensor = self._function(
+        output: Tensor = self._function(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
-        return made
+        return output
 
 
 class ConvTranspose1d(_ConvTransposeNd, dims=1):

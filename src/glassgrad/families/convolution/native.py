@@ -41,7 +41,7 @@ def _spaced(target: Any, wide: int, source: Any, step: int, count: int) -> None:
 
 
 @_once
-def _take(x: Any, unit: int, layout: Any, made: Any, between: int) -> None:
+def _take(x: Any, unit: int, layout: Any, buffer: Any, between: int) -> None:
     """Lay out a unit's samples, ``between`` from one to the next; zeros around them are there already."""
     a, b, c = layout.sizes
     area = a * b * c
@@ -49,7 +49,7 @@ def _take(x: Any, unit: int, layout: Any, made: Any, between: int) -> None:
     if layout.lanes:
         n = layout.samples
         for channel in range(layout.channels):
-            source, target = place(x, unit * n * sample + channel * area), place(made, channel * layout.pitch)
+            source, target = place(x, unit * n * sample + channel * area), place(buffer, channel * layout.pitch)
             at = 0
             while True:
                 into_lanes(further(source, at), sample, target, place(layout.targets, at))
@@ -65,10 +65,10 @@ def _take(x: Any, unit: int, layout: Any, made: Any, between: int) -> None:
         source = place(x, (unit * layout.samples + number) * sample)
         if layout.extents == layout.sizes and layout.steps == (1, 1, 1) and layout.before == (0, 0, 0):
             for channel in range(layout.channels):
-                move(place(made, number * between + channel * layout.pitch), further(source, channel * area), area)
+                move(place(buffer, number * between + channel * layout.pitch), further(source, channel * area), area)
             continue
         for channel in range(layout.channels):
-            target = place(made, number * between + channel * layout.pitch)
+            target = place(buffer, number * between + channel * layout.pitch)
             for r0 in first:
                 for r1 in second:
                     for r2 in third:
@@ -133,10 +133,10 @@ def _give(
 @kernel
 def _correlate(
     first: int, last: int, pieces: int, x: Any, plan: Any, w: Any, starts: Any, bias: Any, out: Any, groups: int,
-    given: int, sizes: Any, n: int, rows: int,
+    per_group: int, sizes: Any, n: int, rows: int,
 ) -> None:  # fmt: skip
-    """The outputs of items from ``first`` to ``last``: a unit, a piece of its channels, ``given`` in each group."""
-    blocks = -(-given // rows)
+    """The outputs of items from ``first`` to ``last``: a unit, a piece of its channels, ``per_group`` in each group."""
+    blocks = -(-per_group // rows)
     row = (len(plan.places) | 1) * n
     layout = plan.layout
     sample = layout.channels * layout.pitch
@@ -165,43 +165,44 @@ def _correlate(
                         width = min(together, channels - channel)
                         for block in range(low, high):
                             beside = place(bias, (group * blocks + block) * rows)
-                            given_weights = place(w, weights + block * rows * depth)
+                            block_weights = place(w, weights + block * rows * depth)
                             for v in range(some, until, WIDTH):
                                 run = (begin + v) // WIDTH
                                 for step in range(plan.runs[run, 1]):
                                     span = plan.runs[run, 0] + step
                                     tile(
-                                        given_weights, start, offsets, channel * taps + plan.spans[span, 0] * width,
+                                        block_weights, start, offsets, channel * taps + plan.spans[span, 0] * width,
                                         channel * taps + plan.spans[span, 1] * width, get(places, v),
                                         get(places, v + 1), get(places, v + 2),
                                         place(y, block * rows * row + (begin + v) * n), row, beside,
                                         channel == 0 and step == 0, rows,
                                     )  # fmt: skip
-            first_channel = group * given + low * rows
-            last_channel = min(group * given + high * rows, (group + 1) * given)
+            first_channel = group * per_group + low * rows
+            last_channel = min(group * per_group + high * rows, (group + 1) * per_group)
             _give(
-                place(y, low * rows * row), row, out, unit, first_channel, last_channel, groups * given, sizes, plan, n
-            )
+                place(y, low * rows * row), row, out, unit, first_channel, last_channel, groups * per_group, sizes,
+                plan, n,
+            )  # fmt: skip
 
 
 @kernel
 def _inner_products(
-    first: int, last: int, units: int, parts: int, x: Any, plan: Any, g: Any, beside: Any, made: Any, groups: int,
-    given: int, n: int, high: int, wide: int,
+    first: int, last: int, units: int, parts: int, x: Any, plan: Any, g: Any, beside: Any, sums: Any, groups: int,
+    per_group: int, n: int, high: int, wide: int,
 ) -> None:  # fmt: skip
-    """The sums of the parts from ``first`` to ``last`` of the units, each to its place in ``made``.
+    """The sums of the parts from ``first`` to ``last`` of the units, each to its place in ``sums``.
 
-    ``beside`` is the layout of the outputs' gradient ``g``, which has ``given`` channels for each group.
+    ``beside`` is the layout of the outputs' gradient ``g``, which has ``per_group`` channels for each group.
     """
     layout = plan.layout
     vectors = plan.phases[0, 4] * (1 if layout.lanes else layout.samples)
     span = -(-vectors // -(-vectors // _SPAN))
-    blocks, turns = -(-given // high), len(plan.offsets) // wide
+    blocks, turns = -(-per_group // high), len(plan.offsets) // wide
     row, size = beside.pitch, -(-high * wide // n) * n
     sample = layout.channels * layout.pitch
     spare = (WIDTH + 1) * n + layout.extents[2]
     seen = np.zeros(sample * (1 if layout.lanes else layout.samples) + spare, x.dtype)
-    back = np.zeros((groups * given + high) * row, x.dtype)
+    back = np.zeros((groups * per_group + high) * row, x.dtype)
     for part in range(first, last):
         for unit in range(part * units // parts, (part + 1) * units // parts):
             _take(x, unit, layout, seen, sample)
@@ -211,12 +212,12 @@ def _inner_products(
                 for v in range(0, vectors, span):
                     stop = min(v + span, vectors)
                     for block in range(blocks):
-                        line = place(back, (group * given + block * high) * row)
+                        line = place(back, (group * per_group + block * high) * row)
                         to = (((part * groups + group) * blocks + block) * turns) * size
                         for turn in range(turns):
                             inner_tile(
                                 line, row, start, place(plan.offsets, turn * wide), place(plan.places, 0), v, stop,
-                                place(made, to + turn * size), high,
+                                place(sums, to + turn * size), high,
                             )  # fmt: skip
 
 
@@ -233,21 +234,25 @@ def _flat(array: Any) -> Any:
 
 
 def _three(sizes: Sizes, fill: int) -> Three:
-    made: Any = (fill,) * (3 - len(sizes)) + tuple(sizes)
-    return made
+    triple: Any = (fill,) * (3 - len(sizes)) + tuple(sizes)
+    return triple
 
 
-def _group(make: Any, n: int, batch: int, channels: int, given: int, geometry: Any, size: Three, outs: Three) -> Group:
+def _group(
+    make: Any, n: int, batch: int, channels: int, out_channels: int, geometry: Any, size: Three, outs: Three
+) -> Group:
     """Which samples make a unit; ``size`` and ``outs`` are the sizes of operands of so many channels."""
-    return _chosen(make, n, batch, channels, given, geometry, math.prod(size), math.prod(outs))
+    return _chosen(make, n, batch, channels, out_channels, geometry, math.prod(size), math.prod(outs))
 
 
 @lru_cache(512)
-def _chosen(make: Any, n: int, batch: int, channels: int, given: int, geometry: Any, area: int, outputs: int) -> Group:
+def _chosen(
+    make: Any, n: int, batch: int, channels: int, out_channels: int, geometry: Any, area: int, outputs: int
+) -> Group:
     alone = Group(n, 1, False)
     plan = make(alone, *geometry)
     elements = channels * plan.layout.pitch
-    if batch >= n and min(area, outputs) >= n and max(channels * area, given * outputs) * n <= _IN_LANES:
+    if batch >= n and min(area, outputs) >= n and max(channels * area, out_channels * outputs) * n <= _IN_LANES:
         together = Group(n, n, True)
         if lowering.filled(plan) < _CROWDED * n:
             return together
@@ -258,7 +263,7 @@ def _chosen(make: Any, n: int, batch: int, channels: int, given: int, geometry: 
     vectors = int(plan.phases[:, 4].min())
     best, least = 1, 1e9
     for many in range(1, min(_MANY, (batch + 1) // 2) + 1):
-        if many > 1 and max(elements, given * outputs) * many > _HELD:
+        if many > 1 and max(elements, out_channels * outputs) * many > _HELD:
             break
         waste = -(-vectors * many // WIDTH) * WIDTH / (vectors * many) + 8 / (vectors * many)
         if waste < least * 0.98:
@@ -269,7 +274,7 @@ def _chosen(make: Any, n: int, batch: int, channels: int, given: int, geometry: 
 @kernel
 def _pack(
     first: int, last: int, w: Any, outputs: int, channels: int, area: int, from_group: int, from_output: int,
-    from_channel: int, phases: Any, taps: Any, starts: Any, made: Any, rows: int, order: int,
+    from_channel: int, phases: Any, taps: Any, starts: Any, packed: Any, rows: int, order: int,
 ) -> None:  # fmt: skip
     """The weights of tiles from ``first`` to ``last`` as they are wanted: those of all rows together, tap by tap."""
     blocks = -(-outputs // rows)
@@ -279,7 +284,7 @@ def _pack(
         there = min(rows, outputs - row)
         for number in range(len(phases)):
             begin, count = phases[number, 0] // channels, phases[number, 1] // channels
-            target = place(made, starts[number] + block * rows * channels * count)
+            target = place(packed, starts[number] + block * rows * channels * count)
             for some in range(0, channels, order):
                 for tap in range(count):
                     for channel in range(some, min(some + order, channels)):
@@ -293,36 +298,36 @@ def _pack(
 
 def _packed(w: Any, plan: Plan, groups: int, rows: int, turned: bool) -> tuple[Any, Any]:
     """The weights tile by tile, phase by phase, and where each phase's begin; ``turned``: outputs are summed over."""
-    given, summed = len(w) // groups, w.shape[1]
+    per_group, summed = len(w) // groups, w.shape[1]
     area = math.prod(w.shape[2:])
-    steps = given * summed * area, summed * area, area
-    outputs, channels = given, summed
+    steps = per_group * summed * area, summed * area, area
+    outputs, channels = per_group, summed
     if turned:
-        outputs, channels, steps = summed, given, (steps[0], steps[2], steps[1])
+        outputs, channels, steps = summed, per_group, (steps[0], steps[2], steps[1])
     tiles = groups * -(-outputs // rows)
     sizes = tiles * rows * plan.phases[:, 1]
     starts = np.cumsum(sizes) - sizes
-    made = np.empty(int(sizes.sum()), w.dtype)
+    packed = np.empty(int(sizes.sum()), w.dtype)
     shared_out(
-        _pack, tiles, made.size, _flat(w), outputs, channels, area, *steps, plan.phases, plan.taps, starts, made, rows,
-        plan.order,
+        _pack, tiles, packed.size, _flat(w), outputs, channels, area, *steps, plan.phases, plan.taps, starts, packed,
+        rows, plan.order,
     )  # fmt: skip
-    return made, starts
+    return packed, starts
 
 
 def _run(
-    plan: Plan, x: Any, units: int, packed: Any, starts: Any, bias: Any, out: Any, groups: int, given: int, taps: int,
-    sizes: Three,
+    plan: Plan, x: Any, units: int, packed: Any, starts: Any, bias: Any, out: Any, groups: int, per_group: int,
+    taps: int, sizes: Three,
 ) -> None:  # fmt: skip
-    """Fill ``out``, which has ``given`` channels in each group, of so many ``taps``."""
-    rows = lowering.height(given)
-    pieces = min(groups * -(-given // rows), 1 if units >= _UNITS else 2 if units > 1 else _PARTS)
-    beside = np.zeros((groups, -(-given // rows) * rows), x.dtype)
+    """Fill ``out``, which has ``per_group`` channels in each group, of so many ``taps``."""
+    rows = lowering.height(per_group)
+    pieces = min(groups * -(-per_group // rows), 1 if units >= _UNITS else 2 if units > 1 else _PARTS)
+    beside = np.zeros((groups, -(-per_group // rows) * rows), x.dtype)
     if bias is not None:
-        beside[:, :given] = bias.reshape(groups, given)
+        beside[:, :per_group] = bias.reshape(groups, per_group)
     shared_out(
         _correlate, units * pieces, taps * out.size // 32, pieces, _flat(x), plan, packed, starts, beside.reshape(-1),
-        out, groups, given, sizes, lanes(x.dtype), rows,
+        out, groups, per_group, sizes, lanes(x.dtype), rows,
     )  # fmt: skip
 
 
@@ -401,14 +406,14 @@ def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes
     size, taps, outs = _three(x.shape[2:], 1), _three(kernel, 1), _three(g.shape[2:], 1)
     rest = _three(stride, 1), _three(padding, 0), _three(dilation, 1)
     seen, back = _flat(x), _flat(g)
-    found = outer.weight_gradient(seen, back, batch, channels, o, groups, size, taps, outs, *rest)
-    if found is not None:
-        return found.reshape(o, channels // groups, *kernel)
+    gradient = outer.weight_gradient(seen, back, batch, channels, o, groups, size, taps, outs, *rest)
+    if gradient is not None:
+        return gradient.reshape(o, channels // groups, *kernel)
     geometry = channels, groups, size, taps, outs, *rest
     x, g = seen.reshape(x.shape), back.reshape(g.shape)
-    given, depth = o // groups, channels // groups * math.prod(kernel)
-    high, wide = lowering.shape(given, depth)
-    blocks, turns, length = -(-given // high), -(-depth // wide), -(-high * wide // n) * n
+    per_group, depth = o // groups, channels // groups * math.prod(kernel)
+    high, wide = lowering.shape(per_group, depth)
+    blocks, turns, length = -(-per_group // high), -(-depth // wide), -(-high * wide // n) * n
     total: Any = None
     done = 0
     while done < batch:
@@ -418,15 +423,15 @@ def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes
         plan = lowering.inner(wide, group, *geometry)
         vectors, _, plane, line = plan.phases[0, 3:7].tolist()
         parts = min(units, _PARTS)
-        made = np.zeros((parts, groups, blocks, turns, length), x.dtype)
+        sums = np.zeros((parts, groups, blocks, turns, length), x.dtype)
         shared_out(
-            _inner_products, parts, made[0].size * units * vectors, units, parts, _flat(x[done:many]), plan,
+            _inner_products, parts, sums[0].size * units * vectors, units, parts, _flat(x[done:many]), plan,
             _flat(g[done:many]), lowering.beside(group, o, outs, lowering.odd(vectors * n, n), plane, line),
-            made.reshape(-1), groups, given, n, high, wide,
+            sums.reshape(-1), groups, per_group, n, high, wide,
         )  # fmt: skip
-        for part in made:
+        for part in sums:
             total = part if total is None else np.add(total, part, out=total)
         done = many
     total = total[..., : high * wide].reshape(groups, blocks, turns, high, wide).transpose(0, 1, 3, 2, 4)
-    total = total.reshape(groups, blocks * high, turns * wide)[:, :given, :depth]
+    total = total.reshape(groups, blocks * high, turns * wide)[:, :per_group, :depth]
     return np.ascontiguousarray(total).reshape(o, channels // groups, *kernel)

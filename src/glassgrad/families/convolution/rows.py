@@ -88,8 +88,8 @@ def _convolution_weights(
     size = len(apart(input))
     if size != len(input):
         return None
-    seen, given = (grad, input) if transposed else (input, grad)
-    one = (seen.reshape(1, -1, *seen.shape[2:]), given.reshape(1, -1, *given.shape[2:]))
+    seen, outputs = (grad, input) if transposed else (input, grad)
+    one = (seen.reshape(1, -1, *seen.shape[2:]), outputs.reshape(1, -1, *outputs.shape[2:]))
     answer = kernels.weight_gradient(*one, weight_sizes[2:], stride, padding, dilation, size * groups)
     return answer.reshape(size, *weight_sizes)
 

@@ -19,14 +19,14 @@ class _Table(Module):
     weight: Parameter
     padding_idx: int | None
 
-    def _make(self, shape: list[int], given: Tensor | None, learns: bool, device: Any, dtype: Any) -> None:
-        if given is None:
+    def _make(self, shape: list[int], weight: Tensor | None, learns: bool, device: Any, dtype: Any) -> None:
+        if weight is None:
             self.weight = Parameter(empty(tuple(shape), device=device, dtype=dtype), requires_grad=learns)
             self.reset_parameters()
-        elif list(given.shape) != shape:
+        elif list(weight.shape) != shape:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
         else:
-            self.weight = Parameter(given, requires_grad=learns)
+            self.weight = Parameter(weight, requires_grad=learns)
 
     def reset_parameters(self) -> None:
         """Draw all rows anew; the one for padding becomes zeros."""
@@ -208,7 +208,7 @@ class EmbeddingBag(_Table):
     ) -> EmbeddingBag:
         """A layer over given rows, which do not learn unless ``freeze`` is False."""
         rows, columns = _sizes(embeddings)
-        made = cls(
+        layer = cls(
             num_embeddings=rows,
             embedding_dim=columns,
             _weight=embeddings,
@@ -220,5 +220,5 @@ class EmbeddingBag(_Table):
             include_last_offset=include_last_offset,
             padding_idx=padding_idx,
         )
-        made.weight.requires_grad = not freeze
-        return made
+        layer.weight.requires_grad = not freeze
+        return layer

@@ -102,8 +102,8 @@ def _into_out(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
     refusal = f"{function} expects a {kind} output tensor, but got {{Found}}"
     if isinstance(out, Tensor) and not (out.dtype.is_complex if kind == "complex" else out.dtype.is_floating_point):
         raise RuntimeError(refusal.format(Found=out.dtype.scalar_name))
-    made = "c2r" if kind != "complex" else "c2c" if input.dtype.is_complex or function in ("fftn", "ifftn") else "r2c"
-    return into(f"_fft_{made}", (input,), out, result, refusal, True)  # type: ignore[no-any-return]
+    kernel = "c2r" if kind != "complex" else "c2c" if input.dtype.is_complex or function in ("fftn", "ifftn") else "r2c"
+    return into(f"_fft_{kernel}", (input,), out, result, refusal, True)  # type: ignore[no-any-return]
 
 
 # -- one dimension ----------------------------------------------------------------------------------------------------

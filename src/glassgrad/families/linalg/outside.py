@@ -112,10 +112,10 @@ def ormqr(
             "torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
             f"{input3._array.ndim} and input.ndim is equal to {ndim}"
         )
-    for name, found in (("tau", input2._array.shape[:-1]), ("other", input3._array.shape[:-2])):
-        if found != batch:
+    for name, sizes in (("tau", input2._array.shape[:-1]), ("other", input3._array.shape[:-2])):
+        if sizes != batch:
             expected = f"Expected batch dimensions of {name} to be equal to input.shape[:-2]"
-            raise RuntimeError(f"torch.ormqr: {expected}, but got {list(found)}")
+            raise RuntimeError(f"torch.ormqr: {expected}, but got {list(sizes)}")
     side = -2 if left else -1
     other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
     if other[side] < tau[-1]:

@@ -23,8 +23,8 @@ class _Affine(Module):
 
     def _make(self, shape: tuple[int, ...], device: Any, dtype: Any, **wanted: bool) -> None:
         for name, is_wanted in wanted.items():
-            made = Parameter(empty(shape, device=device, dtype=dtype)) if is_wanted else None
-            self.register_parameter(name, made)
+            parameter = Parameter(empty(shape, device=device, dtype=dtype)) if is_wanted else None
+            self.register_parameter(name, parameter)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -168,14 +168,14 @@ def _sums(squares: Tensor, size: int) -> Tensor:
     total: Any = zeros_like(squares.select(1, 0))  # type: ignore[attr-defined]
     for channel in range(min(reach, channels)):
         total = total + squares.select(1, channel)  # type: ignore[attr-defined]
-    found = [total]
+    sums = [total]
     for channel in range(1, channels):
         if channel < channels - reach + 1:
             total = total + squares.select(1, channel + reach - 1)  # type: ignore[attr-defined]
         if channel > reach:
             total = total - squares.select(1, channel - reach)  # type: ignore[attr-defined]
-        found.append(total)
-    return stack(found, 1)  # type: ignore[no-any-return]
+        sums.append(total)
+    return stack(sums, 1)  # type: ignore[no-any-return]
 
 
 class _CrossMapLRN2d(Function):

@@ -56,10 +56,10 @@ def _moments(row: Any, inverse: Any) -> Any:
         line = row[start : start + _LINE]
         part = 1 / (start + line.size)
         near = like(_sum(line) * (1 / line.size), line[0])
-        rest, found = _squares(line, near)
+        rest, line_squares = _squares(line, near)
         own = near + rest * (1 / line.size)
         off = own - mean
-        squares += found - (own - near) * rest + off * off * (start * line.size * part)
+        squares += line_squares - (own - near) * rest + off * off * (start * line.size * part)
         mean += off * (line.size * part)
     return mean, squares * inverse
 
@@ -85,13 +85,13 @@ def _layer_forward(
     apart()
     inverse = 1 / x.shape[1]
     for i in range(first, last):
-        row, made = x[i], out[i]
+        row, result = x[i], out[i]
         average, variance = _moments(row, inverse)
         mean, scale = like(average, row[0]), like(1 / np.sqrt(variance + eps), row[0])
         rest = like((mean - average) * scale, row[0])  # what the mean lost when it was rounded
         means[i], scales[i] = mean, scale
         for j in range(row.size):
-            made[j] = ((row[j] - mean) * scale + rest) * weight[j] + bias[j]
+            result[j] = ((row[j] - mean) * scale + rest) * weight[j] + bias[j]
 
 
 @inlined
@@ -126,7 +126,7 @@ def _layer_backward(
     for part in range(first, last):
         begin, end = part * height, min((part + 1) * height, len(x))
         for i in range(begin, end):
-            g, row, made = grad[i], x[i], back[i]
+            g, row, result = grad[i], x[i], back[i]
             mean, scale = means[i], scales[i]
             level = slope = 0.0
             for start in range(0, row.size, _LINE):
@@ -136,7 +136,7 @@ def _layer_backward(
                 slope += b
             level, slope = like(level * inverse, mean), like(slope * inverse, mean) * scale * scale
             for j in range(row.size):
-                made[j] = (g[j] * weight[j] - level - (row[j] - mean) * slope) * scale
+                result[j] = (g[j] * weight[j] - level - (row[j] - mean) * slope) * scale
             if len(of_weight):
                 if (i - begin) % 4 == 3:
                     four = slice(i - 3, i + 1)
@@ -151,19 +151,19 @@ def layer_forward(a: Any, weight: Any, bias: Any, width: int, eps: float) -> Any
         return None
     d = a.dtype
     out = np.empty(a.shape, d)
-    found = out.reshape(-1, width)
-    rows = len(found)
+    matrix = out.reshape(-1, width)
+    rows = len(matrix)
     means, scales = np.empty(rows, d), np.empty(rows, d)
     shared_out(
         _layer_forward, rows, out.size, lines(a, width), vector(weight, 1, width, d), vector(bias, 0, width, d),
-        eps, found, means, scales,
+        eps, matrix, means, scales,
     )  # fmt: skip
     return out, means, scales
 
 
-def vector(given: Any, otherwise: float, width: int, kind: Any) -> Any:
+def vector(parameter: Any, otherwise: float, width: int, kind: Any) -> Any:
     """A weight or a bias as a vector; where there is none, one of a single number."""
-    return _constant(otherwise, width, kind) if given is None else lines(given, width)[0]
+    return _constant(otherwise, width, kind) if parameter is None else lines(parameter, width)[0]
 
 
 def _shares(rows: int) -> tuple[int, int]:
@@ -178,18 +178,18 @@ def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, widt
         return None
     d = a.dtype
     back = np.empty(a.shape, d)
-    made = back.reshape(-1, width)
-    rows = len(made)
+    matrix = back.reshape(-1, width)
+    rows = len(matrix)
     height, parts = _shares(rows)
     sums = np.zeros((2, parts if affine else 0, width), d)
     shared_out(
         _layer_backward, parts, back.size, lines(grad, width), lines(a, width), lines(means, rows)[0],
-        lines(scales, rows)[0], vector(weight, 1, width, d), height, made, sums[0], sums[1],
+        lines(scales, rows)[0], vector(weight, 1, width, d), height, matrix, sums[0], sums[1],
     )  # fmt: skip
     if not affine:
         return back, None, None
-    found = np.add.reduce(sums, axis=1) if parts > 1 else sums[:, 0]
-    return back, found[0], found[1]
+    totals = np.add.reduce(sums, axis=1) if parts > 1 else sums[:, 0]
+    return back, totals[0], totals[1]
 
 
 @kernel
@@ -197,18 +197,18 @@ def _rms_forward(first: Any, last: Any, x: Any, weight: Any, eps: Any, out: Any,
     apart()
     inverse = 1 / x.shape[1]
     for i in range(first, last):
-        row, made = x[i], out[i]
+        row, result = x[i], out[i]
         squares = 0.0
         for start in range(0, row.size, _LINE):
             line = row[start : start + _LINE]
-            found = like(0, line[0])
+            subtotal = like(0, line[0])
             for j in range(line.size):
-                found += line[j] * line[j]
-            squares += found
+                subtotal += line[j] * line[j]
+            squares += subtotal
         scale = like(1 / np.sqrt(squares * inverse + eps), row[0])
         scales[i] = scale
         for j in range(row.size):
-            made[j] = row[j] * scale * weight[j]
+            result[j] = row[j] * scale * weight[j]
 
 
 @kernel
@@ -220,17 +220,17 @@ def _rms_backward(
     inverse = 1 / x.shape[1]
     for part in range(first, last):
         for i in range(part * height, min((part + 1) * height, len(x))):
-            g, row, made, scale = grad[i], x[i], back[i], scales[i]
+            g, row, result, scale = grad[i], x[i], back[i], scales[i]
             dot = 0.0
             for start in range(0, row.size, _LINE):
                 up, line, w = g[start : start + _LINE], row[start : start + _LINE], weight[start : start + _LINE]
-                found = like(0, line[0])
+                subtotal = like(0, line[0])
                 for j in range(up.size):
-                    found += up[j] * w[j] * line[j]
-                dot += found
+                    subtotal += up[j] * w[j] * line[j]
+                dot += subtotal
             slope = like(dot * inverse, scale) * scale * scale
             for j in range(row.size):
-                made[j] = (g[j] * weight[j] - row[j] * slope) * scale
+                result[j] = (g[j] * weight[j] - row[j] * slope) * scale
             if len(of_weight):
                 sums = of_weight[part]
                 for j in range(row.size):
@@ -242,10 +242,10 @@ def rms_forward(a: Any, weight: Any, width: int, eps: float) -> Any:
     if not width or not a.size or not _served(a, weight):
         return None
     out = np.empty(a.shape, a.dtype)
-    found = out.reshape(-1, width)
-    scales = np.empty(len(found), a.dtype)
+    matrix = out.reshape(-1, width)
+    scales = np.empty(len(matrix), a.dtype)
     weight = vector(weight, 1, width, a.dtype)
-    shared_out(_rms_forward, len(found), a.size, lines(a, width), weight, eps, found, scales)
+    shared_out(_rms_forward, len(matrix), a.size, lines(a, width), weight, eps, matrix, scales)
     return out, scales
 
 
@@ -255,12 +255,12 @@ def rms_backward(grad: Any, a: Any, scales: Any, weight: Any, width: int, of_wei
         return None
     d = a.dtype
     back = np.empty(a.shape, d)
-    made = back.reshape(-1, width)
-    height, parts = _shares(len(made))
+    matrix = back.reshape(-1, width)
+    height, parts = _shares(len(matrix))
     sums = np.zeros((parts if of_weight else 0, width), d)
     shared_out(
         _rms_backward, parts, back.size, lines(grad, width), lines(a, width), scales, vector(weight, 1, width, d),
-        height, made, sums,
+        height, matrix, sums,
     )  # fmt: skip
     return back, np.add.reduce(sums, axis=0) if of_weight else None
 
@@ -276,14 +276,14 @@ def _group_forward(
     apart()
     inverse, groups = 1 / x.shape[1], len(weight)
     for i in range(first, last):
-        row, made, w, b = x[i], out[i], weight[i % groups], bias[i % groups]
+        row, result, w, b = x[i], out[i], weight[i % groups], bias[i % groups]
         average, variance = _moments(row, inverse)
         mean, scale = like(average, row[0]), like(1 / np.sqrt(variance + eps), row[0])
         rest = like((mean - average) * scale, row[0])
         means[i], scales[i] = mean, scale
         for c in range(w.size):
             steep, level = scale * w[c], rest * w[c] + b[c]
-            line, one = row[c * s : (c + 1) * s], made[c * s : (c + 1) * s]
+            line, one = row[c * s : (c + 1) * s], result[c * s : (c + 1) * s]
             for j in range(line.size):
                 one[j] = (line[j] - mean) * steep + level
 
@@ -357,5 +357,5 @@ def group_backward(
         lines(means, rows)[0], lines(scales, rows)[0], vector(weight, 1, channels, d).reshape(groups, -1),
         back.reshape(-1, width), sums[0], sums[1],
     )  # fmt: skip
-    found = np.add.reduce(sums.reshape(2, samples, channels), axis=1).astype(d)
-    return back if inward else None, found[0], found[1]
+    totals = np.add.reduce(sums.reshape(2, samples, channels), axis=1).astype(d)
+    return back if inward else None, totals[0], totals[1]

@@ -164,9 +164,9 @@ def largest(array: Any, axes: tuple[Windows, ...]) -> tuple[Any, Any]:
         shape = (*array.shape[: array.ndim - len(axes)], *[plan.number for plan in axes])
         return np.zeros(shape, kind), np.zeros(shape, np.int64)
     if array.size >= compiled.least:
-        found = compiled.pooling.largest(array, axes)
-        if found is not None:
-            return found
+        result = compiled.pooling.largest(array, axes)
+        if result is not None:
+            return result
     if all([plan.whole for plan in axes]):
         lines = array.reshape(*array.shape[: array.ndim - len(axes)], -1)
         places = lines.argmax(-1).astype(np.int64, copy=False)
@@ -301,9 +301,9 @@ def _flat(indices: Any, area: int, ndim: int) -> Any:
 def put(values: Any, indices: Any, sizes: tuple[int, ...], apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each value at its place; values at one place add up unless ``apart``."""
     if values.size >= compiled.least:
-        found = compiled.pooling.put_back(values, indices, sizes, apart)
-        if found is not None:
-            return found
+        result = compiled.pooling.put_back(values, indices, sizes, apart)
+        if result is not None:
+            return result
     ndim = len(sizes)
     shape = (*values.shape[: values.ndim - ndim], *sizes)
     places = _flat(indices, prod(sizes), ndim)
@@ -420,7 +420,7 @@ def divisors(axes: tuple[Windows, ...], padding: bool, dtype: Any) -> Any:
             counts.append((plan.high - plan.low) // plan.step + 1)
     if all(np.all(count == count[0]) for count in counts if len(count)):
         return dtype.type(prod([int(count[0]) for count in counts if len(count)]))
-    found: Any = counts[0]
+    product: Any = counts[0]
     for count in counts[1:]:
-        found = found[..., None] * count
-    return found.astype(dtype)
+        product = product[..., None] * count
+    return product.astype(dtype)

@@ -122,18 +122,18 @@ def _write_tile(
     offset = builder.load(builder.gep(offsets, [tap]))
     seen = [words.load(builder.gep(base, [offset])) for base in bases]
     weights = builder.gep(w, [builder.mul(tap, step)])
-    made = []
+    updated = []
     for r in range(rows):
         weight = words.spread(builder.gep(weights, [index(r)]))
-        made += [builder.call(words.fused, [weight, seen[part], sums[r * WIDTH + part]]) for part in range(WIDTH)]
+        updated += [builder.call(words.fused, [weight, seen[part], sums[r * WIDTH + part]]) for part in range(WIDTH)]
     following = builder.add(tap, index(1))
     tap.add_incoming(following, walk)
-    for total, value in zip(sums, made, strict=True):
+    for total, value in zip(sums, updated, strict=True):
         total.add_incoming(value, walk)
     builder.cbranch(builder.icmp_signed("<", following, last), walk, end)
     builder.position_at_end(end)
     ends = [builder.phi(words.vector) for _ in targets]
-    for total, start, value in zip(ends, starts, made, strict=True):
+    for total, start, value in zip(ends, starts, updated, strict=True):
         total.add_incoming(start, fresh)  # a phase may have no taps
         total.add_incoming(value, walk)
     for target, value in zip(targets, ends, strict=True):
@@ -179,21 +179,21 @@ def _write_inner_tile(
         total.add_incoming(words.nought, start)
     place = builder.load(builder.gep(places, [step]))
     along = builder.mul(step, index(n))
-    given = [words.load(builder.gep(line, [along])) for line in lines]
-    made = list(sums)
+    grads = [words.load(builder.gep(line, [along])) for line in lines]
+    updated = list(sums)
     for column, base in enumerate(bases):
         seen = words.load(builder.gep(base, [place]))
         for r in range(high):
-            made[r * wide + column] = builder.call(words.fused, [given[r], seen, sums[r * wide + column]])
+            updated[r * wide + column] = builder.call(words.fused, [grads[r], seen, sums[r * wide + column]])
     following = builder.add(step, index(1))
     step.add_incoming(following, walk)
-    for total, value in zip(sums, made, strict=True):
+    for total, value in zip(sums, updated, strict=True):
         total.add_incoming(value, walk)
     builder.cbranch(builder.icmp_signed("<", following, last), walk, end)
     builder.position_at_end(end)
-    for part in range(0, len(made), n):
+    for part in range(0, len(updated), n):
         target = builder.gep(y, [index(part)])
-        words.store(builder.fadd(words.load(target), words.totals(made[part : part + n])), target)
+        words.store(builder.fadd(words.load(target), words.totals(updated[part : part + n])), target)
 
 
 @intrinsic
@@ -255,15 +255,15 @@ def _put(first: int, last: int, values: Any, indices: Any, out: Any, added: bool
     """Planes from ``first`` to ``last``; of several values at one place the last stays, unless they are ``added``."""
     count, area = values.shape[1], out.shape[1]
     for plane in range(first, last):
-        given, at, made = place(values, plane * count), place(indices, plane * count), place(out, plane * area)
+        source, at, target = place(values, plane * count), place(indices, plane * count), place(out, plane * area)
         for i in range(area):
-            put(made, i, values.dtype.type(0))
+            put(target, i, values.dtype.type(0))
         if added:
             for i in range(count):
-                put(made, get(at, i), get(made, get(at, i)) + get(given, i))
+                put(target, get(at, i), get(target, get(at, i)) + get(source, i))
         else:
             for i in range(count):
-                put(made, get(at, i), get(given, i))
+                put(target, get(at, i), get(source, i))
 
 
 @kernel
@@ -284,8 +284,8 @@ def put_back(values: Any, indices: Any, sizes: tuple[int, ...], apart: bool) -> 
     if not _all_inside(places.reshape(-1), area):
         return None  # NumPy says what is wrong
     out = np.empty((planes, area), values.dtype)
-    given = np.ascontiguousarray(values).reshape(planes, -1)
-    shared_out(_put, planes, out.size + given.size, given, places, out, not apart)
+    contiguous = np.ascontiguousarray(values).reshape(planes, -1)
+    shared_out(_put, planes, out.size + contiguous.size, contiguous, places, out, not apart)
     return out.reshape(shape)
 
 

@@ -35,7 +35,7 @@ def _unpooled(
     kernel, pads, sizes = repeated(kernel_size, dims), repeated(padding, dims), tuple(input.shape)
     steps = kernel if stride is None else repeated(stride, dims)
     dims = len(kernel)  # as given
-    smallest = [(sizes[place - dims] - 1) * steps[place] + kernel[place] - 2 * pads[place] for place in range(dims)]
+    smallest = [(sizes[dim - dims] - 1) * steps[dim] + kernel[dim] - 2 * pads[dim] for dim in range(dims)]
     wanted = smallest
     if output_size is not None:
         wanted = output_size[2:] if len(output_size) == dims + 2 else output_size
@@ -44,16 +44,16 @@ def _unpooled(
                 f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
                 f"'{len(wanted)}'"
             )
-        for place, (n, step) in enumerate(zip(smallest, steps, strict=True)):
-            if not n - step < wanted[place] < n + step:
+        for dim, (n, step) in enumerate(zip(smallest, steps, strict=True)):
+            if not n - step < wanted[dim] < n + step:
                 raise ValueError(
-                    f'invalid output_size "{wanted}" (dim {place} must be between {n - step} and {n + step})'
+                    f'invalid output_size "{wanted}" (dim {dim} must be between {n - step} and {n + step})'
                 )
-    for place, n in enumerate(wanted):
+    for dim, n in enumerate(wanted):
         if n < 0:
             raise ValueError(
                 "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
-                f"output_size[{place}]={n}"
+                f"output_size[{dim}]={n}"
             )
     return wanted, steps
 
@@ -166,7 +166,7 @@ def _at_random(dims: int, input: Tensor, output_size: Any, ratio: Any, samples: 
         if dims == 2 and len(ratio) > 2:
             raise ValueError(f"{function} requires output_ratio to either be a single Int or tuple of Ints.")
         ratios = repeated(ratio, dims)
-        output_size = [int(input.size(place - dims) * ratios[place]) for place in range(dims)]
+        output_size = [int(input.size(dim - dims) * ratios[dim]) for dim in range(dims)]
     if samples is None:
         batch = 1 if input.dim() == dims + 1 else input.size(0)
         samples = rand(batch, input.size(-dims - 1), dims, dtype=input.dtype, device=input.device)

@@ -152,8 +152,8 @@ def _bytes(array: Any, axes: tuple[Taps, ...]) -> Any:
         if plan.same:
             continue
         lines = np.moveaxis(array, axis, -1).astype(np.float32)
-        made = np.clip(np.floor(resample(lines, (plan,)) + np.float32(0.5)), 0, 255).astype(np.uint8)
-        array = np.ascontiguousarray(np.moveaxis(made, -1, axis))
+        rounded = np.clip(np.floor(resample(lines, (plan,)) + np.float32(0.5)), 0, 255).astype(np.uint8)
+        array = np.ascontiguousarray(np.moveaxis(rounded, -1, axis))
     return array
 
 
@@ -281,14 +281,14 @@ class Axis:
 
     def _cubic(self, order: int) -> list[Any]:
         x = self.part
-        found = []
+        weights = []
         for place, (distance, sign) in enumerate(((x + 1, 1), (x, 1), (1 - x, -1), (2 - x, -1))):
             terms = (_CUBIC + 2, -(_CUBIC + 3), 0, 1) if place in (1, 2) else (
                 _CUBIC, -5 * _CUBIC, 8 * _CUBIC, -4 * _CUBIC
             )  # fmt: skip
             line = np.polyder(np.poly1d(terms), order)
-            found.append((sign**order * line(distance)).astype(x.dtype))
-        return found
+            weights.append((sign**order * line(distance)).astype(x.dtype))
+        return weights
 
 
 class Points:
@@ -329,10 +329,10 @@ def rows_of(images: Any, dims: int) -> Any:
 
 
 def _weight(weights: list[Any], numbers: tuple[int, ...]) -> Any:
-    found = weights[0][numbers[0]]
+    weight = weights[0][numbers[0]]
     for line, number in zip(weights[1:], numbers[1:], strict=True):
-        found = found * line[number]
-    return found
+        weight = weight * line[number]
+    return weight
 
 
 def sample(images: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
@@ -342,8 +342,8 @@ def sample(images: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: 
     out = np.zeros((len(points.base), images.shape[1]), images.dtype)
     for numbers, row in points.taps():
         out += rows.take(row, 0) * _weight(weights, numbers)[:, None]
-    made = out.reshape(*grid.shape[:-1], images.shape[1])
-    return np.ascontiguousarray(np.moveaxis(made, -1, 1))
+    channels_last = out.reshape(*grid.shape[:-1], images.shape[1])
+    return np.ascontiguousarray(np.moveaxis(channels_last, -1, 1))
 
 
 def scatter(
@@ -358,8 +358,8 @@ def scatter(
     for numbers, row in points.taps():
         share = lines * _weight(weights, numbers)[:, None]
         np.add.at(total, (row[:, None] * channels + number).ravel(), share.ravel())
-    made = total[: len(total) - channels].reshape(points.samples, *sizes, channels)
-    return np.ascontiguousarray(np.moveaxis(made, -1, 1))
+    channels_last = total[: len(total) - channels].reshape(points.samples, *sizes, channels)
+    return np.ascontiguousarray(np.moveaxis(channels_last, -1, 1))
 
 
 def _in_rows(values: Any) -> Any:

@@ -187,11 +187,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def predict(self, input: Any) -> Any:
         """The most likely class of each sample; clusters are looked into only where they may hold it."""
         scores = self.head(input)
-        found = argmax(scores, dim=1)
-        inside = found >= self.shortlist_size
+        classes = argmax(scores, dim=1)
+        inside = classes >= self.shortlist_size
         if not inside.any():
-            return found
+            return classes
         if inside.all():
             return argmax(self._get_full_log_prob(input, scores), dim=1)
-        found[inside] = argmax(self._get_full_log_prob(input[inside], scores[inside]), dim=1)
-        return found
+        classes[inside] = argmax(self._get_full_log_prob(input[inside], scores[inside]), dim=1)
+        return classes

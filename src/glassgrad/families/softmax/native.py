@@ -27,68 +27,68 @@ def top(row: Any) -> Any:
     for j in range(row.size):
         at = sortable(row[j])
         most = at if at > most else most
-    found = unsorted(most)
-    return like(0, found) if found == like(-np.inf, found) else found
+    largest = unsorted(most)
+    return like(0, largest) if largest == like(-np.inf, largest) else largest
 
 
 @kernel
 def _forward(first: Any, last: Any, x: Any, out: Any) -> None:
     wide_vectors()
     for i in range(first, last):
-        row, made = x[i], out[i]
+        row, result = x[i], out[i]
         most = top(row)
         total = like(0, most)
         for j in range(row.size):
             e = exp(row[j] - most)
-            made[j] = e
+            result[j] = e
             total += e
         scale = like(1, most) / total
         for j in range(row.size):
-            made[j] *= scale
+            result[j] *= scale
 
 
 @kernel
 def _backward(first: Any, last: Any, grad: Any, output: Any, out: Any) -> None:
     for i in range(first, last):
-        g, y, made = grad[i], output[i], out[i]
+        g, y, result = grad[i], output[i], out[i]
         total = like(0, g[0])
         for j in range(g.size):
             total += g[j] * y[j]
         for j in range(g.size):
-            made[j] = (g[j] - total) * y[j]
+            result[j] = (g[j] - total) * y[j]
 
 
 @kernel
 def _log_forward(first: Any, last: Any, x: Any, out: Any) -> None:
     wide_vectors()
     for i in range(first, last):
-        row, made = x[i], out[i]
+        row, result = x[i], out[i]
         most = top(row)
         total = like(0, most)
         for j in range(row.size):
             total += exp(row[j] - most)
         level = log(total)
         for j in range(row.size):
-            made[j] = (row[j] - most) - level
+            result[j] = (row[j] - most) - level
 
 
 @kernel
 def _log_backward(first: Any, last: Any, grad: Any, output: Any, out: Any) -> None:
     wide_vectors()
     for i in range(first, last):
-        g, y, made = grad[i], output[i], out[i]
+        g, y, result = grad[i], output[i], out[i]
         total = like(0, g[0])
         for j in range(g.size):
             total += g[j]
         for j in range(g.size):
-            made[j] = g[j] - exp(y[j]) * total
+            result[j] = g[j] - exp(y[j]) * total
 
 
 def _over_rows(work: Any, width: int, *arrays: Any) -> Any:
     """What ``work`` writes for the rows of ``arrays``, in their shape."""
     out = np.empty(arrays[0].shape, arrays[0].dtype)
-    found = out.reshape(-1, width)
-    shared_out(work, len(found), out.size, *[lines(a, width) for a in arrays], found)
+    matrix = out.reshape(-1, width)
+    shared_out(work, len(matrix), out.size, *[lines(a, width) for a in arrays], matrix)
     return out
 
 

@@ -178,10 +178,10 @@ def in_layout(self: Any, layout: Any, block: Any = None) -> Any:
     if self.layout is layout and name[0] != "b":
         return self
     if (block is None) == (name[0] == "b"):
-        given = "with" if block else "without"
+        preposition = "with" if block else "without"
         raise RuntimeError(
-            f"dense_to_sparse: conversion from Strided to Sparse{name.capitalize()} {given} blocksize argument given "
-            "is not supported"
+            f"dense_to_sparse: conversion from Strided to Sparse{name.capitalize()} {preposition} blocksize argument "
+            "given is not supported"
         )
     size = tuple(block or ())
     if any(n % step for n, step in zip(self._array.shape, size, strict=False)):

@@ -247,14 +247,14 @@ class _Building:
 
     def fill(self) -> None:
         """Give every object that was made its attributes, and records their age and their way back."""
-        made = [(part, new) for part, new in zip(self.parts, self.objects, strict=True) if type(part) is _Made]
-        for part, new in made:
+        filled = [(part, new) for part, new in zip(self.parts, self.objects, strict=True) if type(part) is _Made]
+        for part, new in filled:
             for name, value in zip(part.names, part.values, strict=True):
                 setattr(new, name, value if value is None else self.value_of(value))
             if part.state is not None:
                 new.__dict__.update({name: self.value_of(value) for name, value in part.state.items()})
         records: list[Any] = sorted(
-            [new for _, new in made if isinstance(new, Record)], key=lambda record: record.sequence
+            [new for _, new in filled if isinstance(new, Record)], key=lambda record: record.sequence
         )
         before, age = -1, 0
         for record in records:  # outputs are parts of a step younger than their record

@@ -33,8 +33,8 @@ class _Recorded(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        found = ctx.back(*grads)
-        return (None, None, *(found if isinstance(found, tuple) else (found,)))
+        gradients = ctx.back(*grads)
+        return (None, None, *(gradients if isinstance(gradients, tuple) else (gradients,)))
 
 
 def _there() -> Any:
@@ -42,15 +42,15 @@ def _there() -> Any:
     return importlib.import_module("glassgrad.distributed")
 
 
-def _filled(collective: str, out: Any, *given: Any) -> Any:
+def _filled(collective: str, out: Any, *arguments: Any) -> Any:
     """``out``, which a collective fills, whose first argument it is."""
-    getattr(_there(), collective)(out, *given)
+    getattr(_there(), collective)(out, *arguments)
     return out
 
 
-def _in_place(collective: str, *given: Any) -> Callable[[Any], Any]:
+def _in_place(collective: str, *arguments: Any) -> Callable[[Any], Any]:
     """A function of a tensor that gives what a collective makes of a copy."""
-    return lambda own: _filled(collective, own.clone(), *given)
+    return lambda own: _filled(collective, own.clone(), *arguments)
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None) -> Any:
@@ -63,8 +63,8 @@ def broadcast(tensor: Any, src: int, group: Any = None) -> Any:
     """The tensor of rank ``src``."""
 
     def back(grad: Any) -> Any:
-        found = reduce(grad, src, ReduceOp.SUM, group)
-        return found if _there().get_rank() == src else zeros_like(found)
+        total = reduce(grad, src, ReduceOp.SUM, group)
+        return total if _there().get_rank() == src else zeros_like(total)
 
     return _Recorded.apply(_in_place("broadcast", src, group), back, tensor)
 

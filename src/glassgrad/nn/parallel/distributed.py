@@ -316,12 +316,12 @@ class DistributedDataParallel(Module):
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
 
 
-def _group(given: Any, mesh: Any) -> Any:
+def _group(group: Any, mesh: Any) -> Any:
     """The group whose ranks average gradients: the one given, that of a line of ranks, or the default one."""
-    if given is not None and mesh is not None:
+    if group is not None and mesh is not None:
         raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
     if mesh is None:
-        return group_of(given)
+        return group_of(group)
     if mesh.ndim != 1:
         raise RuntimeError(f"Only 1D device mesh is supported, but got {mesh}.")
     return mesh.get_group(mesh_dim=0)

@@ -119,10 +119,10 @@ def total(group: Any, value: int, op: str = "SUM") -> int:
     return int(box[0])
 
 
-def group_of(given: Any = None) -> Any:
+def group_of(group: Any = None) -> Any:
     """A process group, or the default one."""
     # the floor above, which only a program in several processes needs
-    return importlib.import_module("glassgrad.distributed")._get_default_group() if given is None else given
+    return importlib.import_module("glassgrad.distributed")._get_default_group() if group is None else group
 
 
 house(sys.modules[__name__])
