@@ -124,10 +124,10 @@ def compile(
             "disable": disable, "recompile_limit": recompile_limit, "pure": pure, "verify": verify,
         }  # fmt: skip
 
-        def decorate(found: Any) -> Any:
-            if found is None:
+        def decorate(decorated: Any) -> Any:
+            if decorated is None:
                 raise RuntimeError("Model can't be None")
-            return compile(found, **settings)  # type: ignore[arg-type]
+            return compile(decorated, **settings)  # type: ignore[arg-type]
 
         return decorate
     if mode is not None and options is not None:
@@ -294,9 +294,9 @@ def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        given = [arg.numpy() if isinstance(arg, Tensor) else arg for arg in args]  # type: ignore[attr-defined]
+        arrays = [arg.numpy() if isinstance(arg, Tensor) else arg for arg in args]  # type: ignore[attr-defined]
         named = {key: arg.numpy() if isinstance(arg, Tensor) else arg for key, arg in kwargs.items()}  # type: ignore[attr-defined]
-        made = fn(*given, **named)
-        return FUNCTIONS["from_numpy"](made) if hasattr(made, "__array__") else made
+        result = fn(*arrays, **named)
+        return FUNCTIONS["from_numpy"](result) if hasattr(result, "__array__") else result
 
     return wrapped

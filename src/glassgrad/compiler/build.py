@@ -138,11 +138,11 @@ class Builder:
                 raise NotCapturable("a leaf whose making was not seen")
         edges = [edge for edge in ends if edge in below]
         with capture.listening():
-            found = capture.walk([root], edges, True, ends=True)
+            grads = capture.walk([root], edges, True, ends=True)
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         self.edges = [ends[edge] for edge in edges]
-        self.grads = [None if grad is None else capture.operand(grad) for grad in found]
+        self.grads = [None if grad is None else capture.operand(grad) for grad in grads]
 
     def _ends(self) -> dict[Any, Value]:
         """Where the graph of what was captured ends: the places of tensors from outside, and their values."""
@@ -192,10 +192,10 @@ class Builder:
 
     def _saved(self, back: list[Step]) -> list[Value]:
         """What the way back reads of what was there before it."""
-        made = {value.number for step in back for value in step.results}
+        defined = {value.number for step in back for value in step.results}
         read = [value for step in back for value in step.inputs]
         read += [value for value in self.grads if value is not None]
-        there = (v for v in read if v.number not in made and v is not self.seed and v.source != "constant")
+        there = (v for v in read if v.number not in defined and v is not self.seed and v.source != "constant")
         return list({value.number: value for value in there}.values())
 
     def _results(self, forward: list[Step], saved: list[Value]) -> None:
@@ -228,10 +228,9 @@ class Builder:
         watched = [text.operand(v, True) for v in saved if v.source in ("outside", "argument")]
         edges = _tuple([f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges])
         kind = text.name((value.shape, value.dtype), "kind")
-        given = f"{_tuple([v.name for v in saved])}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
-        text.add(
-            f"    record = {text.name(record_of, 'record_of')}({self.graded[0].name!r}, {edges}, {given}, back, {kind})"
-        )
+        values = f"{_tuple([v.name for v in saved])}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
+        record = f"{text.name(record_of, 'record_of')}({self.graded[0].name!r}, {edges}, {values}, back, {kind})"
+        text.add(f"    record = {record}")
 
     def _write_back(self, saved: list[Value], places: range) -> None:
         text = self.text

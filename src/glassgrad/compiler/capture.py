@@ -45,8 +45,8 @@ SIZED = frozenset("nonzero argwhere masked_select bincount unique unique_dim rep
 class Capture(Passes):
     """What is noted of the calls that are carried out; ``reason`` says why it ended early, if it did."""
 
-    def __init__(self, given: Sequence[Tensor], held: set[int]) -> None:
-        super().__init__(given, held)
+    def __init__(self, arguments: Sequence[Tensor], outside: set[int]) -> None:
+        super().__init__(arguments, outside)
         self._thread = threading.get_ident()
         self._depth = 0  # calls around the present one
         self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
@@ -106,7 +106,7 @@ class Heard:
     def note(self, result: Any, unseen: str | None) -> None:
         """Note the call; ``unseen`` tells what of it could not be noted."""
         capture, inner = self.capture, self.capture.steps[self.start :]
-        made = tensors_in(result)
+        outputs = tensors_in(result)
         draws = default_generator.mark() != self.drawn
         written = [t for t, before in zip(self.tensors, self.versions, strict=True) if version(t) > before]
         writes = bool(written)
@@ -115,7 +115,7 @@ class Heard:
             if t._edge is not None and value is not None and value.source in ("outside", "argument"):
                 raise NotCapturable("it writes to a tensor from outside that carries gradients")
         if self.kind == "row" and unseen is None:
-            self._row(self.what, result, made, inner, draws)
+            self._row(self.what, result, outputs, inner, draws)
             return
         name = self.what if isinstance(self.what, str) else self.function.__name__
         if name in ABOUT_SHAPES:
@@ -126,27 +126,27 @@ class Heard:
         if unseen is not None and any(step.acts for step in inner):
             raise NotCapturable(unseen)
         whole = unseen is not None or self.kind == "unit" or writes and not any(step.acts for step in inner)
-        if whole or self._left_out(name, inner, made) or any(capture.find(t) is None for t in made):
+        if whole or self._left_out(name, inner, outputs) or any(capture.find(t) is None for t in outputs):
             capture.forget_since(self.start)
-            self._call(name, result, made, writes or self.kind == "unit" and result is None, draws)
-        elif self.tensors and not made and not writes and (_tells(result) or not inner and not name.startswith("_")):
+            self._call(name, result, outputs, writes or self.kind == "unit" and result is None, draws)
+        elif self.tensors and not outputs and not writes and (_tells(result) or not inner and not name.startswith("_")):
             raise NotCapturable(f"{name}() hands a tensor's values to Python, where they may decide what runs next")
 
-    def _left_out(self, name: str, inner: Sequence[Step], made: list[Tensor]) -> bool:
+    def _left_out(self, name: str, inner: Sequence[Step], outputs: list[Tensor]) -> bool:
         """Whether a tensor was given that no step of the call reads: the call looked at its values itself."""
-        if not made or name in BY_SHAPE:
+        if not outputs or name in BY_SHAPE:
             return False
         read = {value.number for step in inner for value in step.inputs}
-        read.update(value.number for value in map(self.capture.find, made) if value is not None)
+        read.update(value.number for value in map(self.capture.find, outputs) if value is not None)
         return any(value is not None and value.number not in read for value in self.given.values())
 
-    def _call(self, name: str, result: Any, made: list[Tensor], acts: bool, draws: bool) -> None:
+    def _call(self, name: str, result: Any, outputs: list[Tensor], acts: bool, draws: bool) -> None:
         """Note a whole call of a function of tensors."""
         capture = self.capture
         every = isinstance(result, (tuple, list)) and all(isinstance(piece, Tensor) for piece in result)
-        if made and not isinstance(result, Tensor) and not every or not made and result is not None and not acts:
+        if outputs and not isinstance(result, Tensor) and not every or not outputs and result is not None and not acts:
             raise NotCapturable(f"it gives a {type(result).__name__}")
-        for t in made:
+        for t in outputs:
             if type(t) is not Tensor and capture.find(t) is None:
                 raise NotCapturable(f"it gives a {type(t).__name__}")
         for number in (*self.args, *self.kwargs.values()):
@@ -158,26 +158,26 @@ class Heard:
             return self.given.get(id(piece)) or capture.operand(piece)
 
         operands, named = mapped(self.args, operand), mapped(self.kwargs, operand)
-        results = tuple([capture.find(t) or capture.new(t, "made") for t in made])
+        results = tuple([capture.find(t) or capture.new(t, "made") for t in outputs])
         several = isinstance(result, (tuple, list))
         capture.steps.append(Step("tensors", name, self.function, operands, results, named, acts, draws, several))
 
     # -- rows -----------------------------------------------------------------------------------------------------
 
-    def _row(self, row: Row, result: Any, made: list[Tensor], inner: Sequence[Step], draws: bool) -> None:
+    def _row(self, row: Row, result: Any, outputs: list[Tensor], inner: Sequence[Step], draws: bool) -> None:
         """Note a row by its kernel and arrays."""
         capture = self.capture
         if inner:  # the row was put together from others, which were heard
-            if all(capture.find(t) is not None for t in made):
+            if all(capture.find(t) is not None for t in outputs):
                 return
             raise NotCapturable("part of it was not seen")
-        if made and all(capture.holds(t._array) for t in made):
+        if outputs and all(capture.holds(t._array) for t in outputs):
             return  # it gave one of its inputs
         if row.name in SIZED or row.name == "index" and any(t._array.dtype.kind in "bu" for t in self.tensors[1:]):
             capture.give_up(f"the sizes of what {row.name}() gives hang on the values of a tensor")
             return
         inputs, settings = bound(row, self.args, self.kwargs)
-        for t in made:
+        for t in outputs:
             if type(t) is not Tensor or t._array.dtype.metadata is not None:
                 raise NotCapturable(f"it gives a {type(t).__name__}")
         arrays = self._arrays(row, inputs)
@@ -189,7 +189,7 @@ class Heard:
             operands = ((arrays,) if row.listed else tuple(arrays)) + tuple(settings)
             step = Step("view" if row.view else "kernel", row.name, row, operands, draws=draws)
         step.several = isinstance(result, (tuple, list))
-        step.results = tuple([capture.new(t, "made") for t in made])
+        step.results = tuple([capture.new(t, "made") for t in outputs])
         capture.steps.append(step)
 
     def _arrays(self, row: Row, inputs: Sequence[Any]) -> list[Any] | None:
@@ -198,9 +198,9 @@ class Heard:
         for t in flat:
             if isinstance(t, Tensor) and type(t) not in PLAIN:
                 raise NotCapturable(f"a {type(t).__name__}")
-        found: list[Any] = [capture.operand(t) if isinstance(t, Tensor) else t for t in flat]
+        operands: list[Any] = [capture.operand(t) if isinstance(t, Tensor) else t for t in flat]
         if row.typed is None:
-            return found
+            return operands
         cast = call.common_dtype(row, flat)
         if cast.itemsize == 2 and row.single:
             return None
@@ -209,12 +209,12 @@ class Heard:
                 continue
             if not isinstance(t, Tensor):
                 capture.knows(cast, t)
-                found[place] = capture.new(number := np.asarray(t).astype(cast)[()], "constant", number)
+                operands[place] = capture.new(number := np.asarray(t).astype(cast)[()], "constant", number)
             elif t._array.dtype != cast:
                 value = capture.new(cast_to(t._array, cast), "made")
-                capture.steps.append(Step("kernel", "cast", cast_to, (found[place], cast), (value,)))
-                found[place] = value
-        return found
+                capture.steps.append(Step("kernel", "cast", cast_to, (operands[place], cast), (value,)))
+                operands[place] = value
+        return operands
 
 
 def _tells(result: Any) -> bool:

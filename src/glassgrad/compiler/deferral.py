@@ -197,14 +197,14 @@ def _with_steps(base: Any) -> list[Any]:
 @cache
 def parts() -> dict[Any, tuple[str, Any]]:
     """What each function that operations are made of is: a "row", a "unit", a "write" or a "function", and its name."""
-    found: dict[Any, tuple[str, Any]] = {made.function: ("function", made.names[0]) for made in COMPOSITES.values()}
+    kinds: dict[Any, tuple[str, Any]] = {one.function: ("function", one.names[0]) for one in COMPOSITES.values()}
     for name, function in bind.functions().items():
-        found.setdefault(function, ("function", name))
+        kinds.setdefault(function, ("function", name))
     for row in TABLE.values():
-        found[row.caller] = found[getattr(row, "operate", None) or row.caller] = "row", row
-    found.update({function: ("unit", function.__name__) for function in UNITS})
-    found[write.in_place] = "write", "in_place"  # of functions that are not heard themselves
-    return found
+        kinds[row.caller] = kinds[getattr(row, "operate", None) or row.caller] = "row", row
+    kinds.update({function: ("unit", function.__name__) for function in UNITS})
+    kinds[write.in_place] = "write", "in_place"  # of functions that are not heard themselves
+    return kinds
 
 
 def parameters(owner: Any) -> list[Any]:

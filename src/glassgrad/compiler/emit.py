@@ -59,8 +59,8 @@ class Text:
             wish = f"n_{wish}"
         taken = self._taken.get(wish, 0)
         self._taken[wish] = taken + 1
-        made = wish if not taken else f"{wish}_{taken}"
-        return made if made not in self.names and made not in _RESERVED else self._free(wish)
+        name = wish if not taken else f"{wish}_{taken}"
+        return name if name not in self.names and name not in _RESERVED else self._free(wish)
 
     def literal(self, thing: Any) -> str:
         """How the text writes something that is not a value: by itself where it is short and plain, else by a name."""
@@ -150,16 +150,16 @@ def _call(text: Text, step: Step, over: dict[int, Value]) -> str:
     if hasattr(kernel, "kernel"):
         kernel = kernel.kernel
     name = text.name(kernel, step.name)
-    given = [text.operand(piece) for piece in step.operands]
+    arguments = [text.operand(piece) for piece in step.operands]
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
-        given[0] = f"asarray({given[0]})"
-    return f"{name}({', '.join(given)})"
+        arguments[0] = f"asarray({arguments[0]})"
+    return f"{name}({', '.join(arguments)})"
 
 
 def _written_over(text: Text, step: Step, operand: Value) -> str:
     """The same, in the memory of an operand."""
-    function, (_, given) = function_of(step), given_to(step)
-    operands = [given[name] for name in step.function.inputs]
+    function, (_, bindings) = function_of(step), given_to(step)
+    operands = [bindings[name] for name in step.function.inputs]
     pieces = [text.name(written_over, "written_over"), text.name(function, function.__name__)]
     return f"{pieces[0]}({pieces[1]}, {operands.index(operand)}, {', '.join(map(text.operand, operands))})"
 
@@ -168,15 +168,15 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     """A call of a function of tensors; what it writes to keeps its name."""
     guarded = any(v.source == "argument" or v.source == "outside" and v.held._edge is not None for v in step.inputs)
     name = text.name(unrecorded(step.function) if guarded else step.function, step.name)
-    given = [text.operand(piece, True) for piece in step.operands]
-    given += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
+    arguments = [text.operand(piece, True) for piece in step.operands]
+    arguments += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
     lines = []
     fixed = ("outside", "argument", "constant")  # the first two are written to as tensors that have names already
     written = [value for value in step.inputs if value.source not in fixed] if step.acts else []
     for value in dict.fromkeys(written):
         lines.append(f"t{value.number} = wrap({value.name})")
-        given = [piece.replace(f"wrap({value.name})", f"t{value.number}") for piece in given]
-    call = f"{name}({', '.join(given)})"
+        arguments = [piece.replace(f"wrap({value.name})", f"t{value.number}") for piece in arguments]
+    call = f"{name}({', '.join(arguments)})"
     new = [value for value in step.results if value not in step.inputs]
     if not new:
         lines.append(call)
@@ -216,11 +216,11 @@ def _gradient_lines(text: Text, step: Step) -> list[str]:
     target, value = step.operands[:2]
     owner = text.operand(target, True)
     if step.name == "set":
-        (made,) = step.results
+        (grad,) = step.results
         if step.named.get("own"):
-            return [f"{made.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
+            return [f"{grad.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
         own = text.name(taken, "taken") if step.named.get("taken") else text.name(leaf._own, "own")
-        return [f"{made.name} = {own}({value.name}, {target.name})", f"{owner}._grad = wrap({made.name})"]
+        return [f"{grad.name} = {own}({value.name}, {target.name})", f"{owner}._grad = wrap({grad.name})"]
     return [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
 
 

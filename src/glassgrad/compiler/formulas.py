@@ -69,5 +69,5 @@ def given_to(step: Step) -> tuple[Formula | None, dict[str, Any]]:
     row = step.function
     if not hasattr(row, "inputs"):
         return None, {}
-    given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
-    return formula_of(row, {name: given[name] for name in row.settings if name in given}), given
+    bindings = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
+    return formula_of(row, {name: bindings[name] for name in row.settings if name in bindings}), bindings

@@ -141,8 +141,8 @@ class Compiled:
         """Whether a call may be noted that the tape does not know; else the run defers nothing any more."""
         if self.programs and stance == "fail_on_recompile":
             run.abandon()
-            told = "Detected recompile when torch.compile stance is 'fail_on_recompile'."
-            raise RuntimeError(told + self._described())
+            message = "Detected recompile when torch.compile stance is 'fail_on_recompile'."
+            raise RuntimeError(message + self._described())
         parts = bool(run.node.after)  # it knows others there
         if stance != "eager_on_recompile" and self.branches + parts < self.limit:
             self.branches += parts

@@ -81,7 +81,7 @@ def fused(steps: Sequence[Step], mark: int, kept: Sequence[Value]) -> tuple[list
 
 
 def _runs(steps: Sequence[Step], wanted: set[int]) -> list[Step]:
-    made: list[Step] = []
+    merged: list[Step] = []
     run: Run | None = None
     for step in steps:
         if run is not None and run.takes(step):
@@ -89,10 +89,10 @@ def _runs(steps: Sequence[Step], wanted: set[int]) -> list[Step]:
             continue
         begins = fusible(step)
         if run is not None and (begins or step.acts or run.reads(step)):
-            made += run.joined(steps, wanted)
+            merged += run.joined(steps, wanted)
             run = None
         if begins:
             run = Run(step)
         else:
-            made.append(step)  # before the run, of which it needs nothing
-    return made + ([] if run is None else run.joined(steps, wanted))
+            merged.append(step)  # before the run, of which it needs nothing
+    return merged + ([] if run is None else run.joined(steps, wanted))

@@ -27,7 +27,7 @@ class Journal:
     what was ``met`` in former calls; what else turns up was made in a way that is not heard.
     """
 
-    def __init__(self, given: Sequence[Tensor], met: dict[int, Any]) -> None:
+    def __init__(self, arguments: Sequence[Tensor], met: dict[int, Any]) -> None:
         self.reason: str | None = None
         self.text, self._met = Text(), met
         self._had_none = {key for key, thing in met.items() if getattr(thing, "_grad", None) is None}
@@ -36,14 +36,14 @@ class Journal:
         self.owners: dict[int, Any] = {}  # optimizers, and what else is given to calls and holds tensors
         self.reached: dict[int, Any] = {}  # tensors from outside, by identity
         self.fresh = False  # whether a call was made that the tape did not know
-        self._names: dict[int, str] = {id(tensor): f"a{place}" for place, tensor in enumerate(given)}
+        self._names: dict[int, str] = {id(tensor): f"a{place}" for place, tensor in enumerate(arguments)}
         self._seen: list[tuple[Any, ...]] = []  # the tensors that have names, and what they were when last looked at
         self._cleared: dict[int, Any] = {}  # leaves whose gradients are taken away, which is not written down yet
         self._busy = False
         self.grad, self.default = modes.local.grad, dtypes._default
         self.text.names.update(MISS=MISS, engine=engine, share=share, set_grad_enabled=set_grad_enabled)
         self.text.add(f"def replay({', '.join(self._names.values())}):")
-        self._seen = [(tensor, None, None, 0) for tensor in given]
+        self._seen = [(tensor, None, None, 0) for tensor in arguments]
         self._look()
 
     def refuse(self, reason: str) -> None:
@@ -58,8 +58,8 @@ class Journal:
             return proceed(*args, **kwargs)
         args = tuple([list(piece) if isinstance(piece, GeneratorType) else piece for piece in args])
         self._check()
-        given = [self._operand(piece) for piece in args]
-        given += [f"{name}={self._operand(piece)}" for name, piece in kwargs.items()]
+        arguments = [self._operand(piece) for piece in args]
+        arguments += [f"{name}={self._operand(piece)}" for name, piece in kwargs.items()]
         leaves = without_gradients(function, args, kwargs)
         if modes.unusual or dtypes._default is not self.default:
             self.refuse("a call that is made as it is written is in another mode than the function")
@@ -76,7 +76,7 @@ class Journal:
             return result
         self._clear()
         names = self._results(result, f"{function.__name__}()")
-        call = f"    {names}{self.text.name(proceed, function.__name__)}({', '.join(given)})"
+        call = f"    {names}{self.text.name(proceed, function.__name__)}({', '.join(arguments)})"
         if modes.local.grad is self.grad:
             self.text.add(call)
         else:
@@ -98,18 +98,19 @@ class Journal:
         given_ones = set(map(id, run.given))
         for tensor in [tensor for tensor, *_ in run.outside if id(tensor) not in given_ones]:
             self._tensor(tensor)
-        given = ", ".join([self._tensor(tensor) for tensor in run.given[: run.count]])
+        arguments = ", ".join([self._tensor(tensor) for tensor in run.given[: run.count]])
         leaves = {id(leaf): leaf for leaf, _ in run.graded}
         native = program is not None and program.native
         set_anyway = {key: leaf for key, leaf in leaves.items() if native and key in self._cleared}
         tests = [] if program is None else self._tests(program, leaves)
         self._clear(but=set_anyway)
-        carried_out = f"{text.name(again(pending, run.numbers, run.outside, run.given, alive), 'carried_out')}({given})"
+        carried_out = text.name(again(pending, run.numbers, run.outside, run.given, alive), "carried_out")
+        carried_out = f"{carried_out}({arguments})"
         if program is None:
             text.add(f"    answer = {carried_out}")
         else:
             test = f"MISS if {' or '.join(tests)} else " if tests else ""
-            text.add(f"    answer = {test}{text.name(program.run, 'program')}({given})")
+            text.add(f"    answer = {test}{text.name(program.run, 'program')}({arguments})")
             text.add("    if answer is MISS:")
             text.lines += [f"        {self._tensor(leaf)}._grad = None" for leaf in set_anyway.values()]
             text.add(f"        answer = {carried_out}")

@@ -54,14 +54,14 @@ class Known:
     inputs  the values of these, and of tensors from outside
     """
 
-    def __init__(self, given: Sequence[Tensor], held: set[int]) -> None:
+    def __init__(self, arguments: Sequence[Tensor], outside: set[int]) -> None:
         self.steps: list[Step] = []
-        self.given, self.inputs = given, list[Value]()
-        self._held = held  # the identities of the tensors from outside that stay
+        self.given, self.inputs = arguments, list[Value]()
+        self._held = outside  # the identities of the tensors from outside that stay
         self._by_array, self._by_tensor = Identities(), Identities()
         self._made_at: list[int] = []  # the step that makes each value; -1 for none
         self._numbers: set[Any] = set()  # Python numbers that operations were given: they reach rules as tensors
-        for place, tensor in enumerate(given):
+        for place, tensor in enumerate(arguments):
             self._by_tensor.note(tensor, self._by_array.get(tensor._array) or self.new(tensor, "argument", place))
 
     def let_go(self) -> None:

@@ -17,8 +17,8 @@ from .program import NotCapturable, Step
 class Passes(Known):
     """The steps that backward passes and optimizers become: the passes themselves go over tensors, to be heard."""
 
-    def __init__(self, given: Sequence[Tensor], held: set[int]) -> None:
-        super().__init__(given, held)
+    def __init__(self, arguments: Sequence[Tensor], outside: set[int]) -> None:
+        super().__init__(arguments, outside)
         self.reason: str | None = None  # why it ended early
         self._muted = False
 
@@ -29,10 +29,10 @@ class Passes(Known):
 
     def _backward(self, args: Any, kwargs: Any) -> None:
         names = ("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs")
-        given = dict(zip(names, args, strict=False)) | kwargs
-        outputs = api._outputs(given.get("self", given.get("tensors")))
-        seeds = given.get("gradient", given.get("grad_tensors"))
-        if given.get("create_graph") or given.get("inputs") is not None:
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        outputs = api._outputs(arguments.get("self", arguments.get("tensors")))
+        seeds = arguments.get("gradient", arguments.get("grad_tensors"))
+        if arguments.get("create_graph") or arguments.get("inputs") is not None:
             raise NotCapturable("backward(create_graph=True) and backward(inputs=...) are not followed")
         roots = api._roots(outputs, api._seeds(seeds, len(outputs)), True)
         for _, seed in roots:
@@ -40,8 +40,8 @@ class Passes(Known):
                 self.new(seed, "constant", seed._array)
             self.operand(seed)
         leaves = self._leaves_below(roots)
-        found = self.walk(roots, leaves, bool(given.get("retain_graph")))
-        for variable, grad in zip(leaves, found, strict=True):
+        grads = self.walk(roots, leaves, bool(arguments.get("retain_graph")))
+        for variable, grad in zip(leaves, grads, strict=True):
             if grad is not None:  # the graph is freed by now: the gradients are added, whether that can be noted or not
                 there = variable._grad
                 with leaf.adding:

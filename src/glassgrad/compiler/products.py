@@ -45,8 +45,8 @@ class Product:
 
 def _large(steps: Sequence[Step]) -> list[Product]:
     names = ("mm", "addmm", "linear_2d")
-    found = [Product(step) for step in steps if step.kind == "kernel" and step.name in names]
-    return [product for product in found if product.size >= FEWEST]
+    products = [Product(step) for step in steps if step.kind == "kernel" and step.name in names]
+    return [product for product in products if product.size >= FEWEST]
 
 
 def served(steps: Sequence[Step]) -> bool:
@@ -65,10 +65,10 @@ def without_blas(steps: Sequence[Step]) -> None:
     """Let large products, and sums of columns, be computed without BLAS."""
     from ..families.reduce.native import columns
 
-    for found in _large(steps):
-        step = found.step
-        step.name, step.function = "product", _multiplied_turned if found.turned else _multiplied
-        step.operands = (found.a, found.b) if found.bias is None else (found.a, found.b, found.bias)
+    for product in _large(steps):
+        step = product.step
+        step.name, step.function = "product", _multiplied_turned if product.turned else _multiplied
+        step.operands = (product.a, product.b) if product.bias is None else (product.a, product.b, product.bias)
     for step in steps:
         if step.kind == "kernel" and step.name == "column_sums" and len(step.operands[0].shape) == 2:
             (value,) = step.operands
@@ -80,12 +80,12 @@ def _multiplied(a: Any, b: Any, bias: Any = None) -> Any:
     """``a @ b + bias``."""
     from ..families.matrix.native import product
 
-    made = product(a, b, bias=None if bias is None else np.ascontiguousarray(bias))
-    if made is None:
-        made = np.dot(a, b)
+    out = product(a, b, bias=None if bias is None else np.ascontiguousarray(bias))
+    if out is None:
+        out = np.dot(a, b)
         if bias is not None:
-            made += bias
-    return made
+            out += bias
+    return out
 
 
 def _multiplied_turned(a: Any, b: Any, bias: Any = None) -> Any:

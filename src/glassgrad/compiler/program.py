@@ -102,19 +102,19 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 def tensors_in(tree: Any) -> list[Tensor]:
     """The tensors in nested tuples, lists, dicts and slices, in order."""
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     waiting = [tree]
     while waiting:
         piece = waiting.pop()
         if isinstance(piece, Tensor):
-            found.append(piece)
+            tensors.append(piece)
         elif isinstance(piece, (tuple, list)):
             waiting.extend(reversed(piece))
         elif isinstance(piece, dict):
             waiting.extend(reversed(list(piece.values())))
         elif isinstance(piece, slice):
             waiting.extend((piece.step, piece.stop, piece.start))
-    return found
+    return tensors
 
 
 def version(tensor: Tensor) -> int:

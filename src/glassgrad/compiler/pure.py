@@ -47,47 +47,47 @@ class Pure(Compiled):
         if modes.watch or self.eager or function.stance != "default":
             return super().call(args, kwargs)
         key: list[Any] = [modes.local.grad, dtypes._default, len(args)]
-        given: list[Any] = []
+        inputs: list[Any] = []
         try:
             for value in args:
-                _note(value, key, given)
+                _note(value, key, inputs)
             for name, value in kwargs.items():
                 key.append(name)
-                _note(value, key, given)
+                _note(value, key, inputs)
         except Unknown:
             return super().call(args, kwargs)
-        place = tuple(key)
-        replay = self.replayed.get(place, 0)
+        call_key = tuple(key)
+        replay = self.replayed.get(call_key, 0)
         if type(replay) is int:
-            if self.calls < WARM or len(self.replayed) >= self.limit and place not in self.replayed:
+            if self.calls < WARM or len(self.replayed) >= self.limit and call_key not in self.replayed:
                 return super().call(args, kwargs)
-            return self._written_down(place, replay, given, args, kwargs)
+            return self._written_down(call_key, replay, inputs, args, kwargs)
         if replay is None:
             return super().call(args, kwargs)
         self.turns += 1
         if self.verify and self.turns % self.verify == 0:
-            return self._verified(replay, given, args, kwargs)
-        answer = replay.run(*given)
+            return self._verified(replay, inputs, args, kwargs)
+        answer = replay.run(*inputs)
         return super().call(args, kwargs) if answer is MISS else answer
 
     def may_rest(self) -> bool:
         """Whether calls may go uncompared: not before it was found that one cannot be replayed."""
         return None in self.replayed.values() and super().may_rest()
 
-    def _verified(self, replay: Replay, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _verified(self, replay: Replay, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do again what was written down, and then run the function as it is written, whose result is given."""
-        held = [parameter for owner in replay.owners for parameter in parameters(owner)]
-        tensors = {id(tensor): tensor for tensor in (*given, *replay.reached.values(), *held)}
+        params = [parameter for owner in replay.owners for parameter in parameters(owner)]
+        tensors = {id(tensor): tensor for tensor in (*inputs, *replay.reached.values(), *params)}
         state = State(list(tensors.values()), replay.owners)
-        return compared(self, replay, given, state, lambda: self.function(*args, **kwargs))
+        return compared(self, replay, inputs, state, lambda: self.function(*args, **kwargs))
 
     def _written_down(
-        self, place: Any, tries: int, given: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, call_key: Any, tries: int, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run the function, compared with former calls, and write down what it does, if it is nothing new."""
         met = {key: thing() for key, (thing, _) in [*self.seen.items()]}
-        journal = Journal(given, {key: thing for key, thing in met.items() if thing is not None})
-        self.replayed[place] = tries + 1
+        journal = Journal(inputs, {key: thing for key, thing in met.items() if thing is not None})
+        self.replayed[call_key] = tries + 1
         result = self.compared(args, kwargs, journal)
         if journal.fresh or journal.reason is not None:
             if journal.reason is None and tries + 1 < TRIES:
@@ -96,31 +96,31 @@ class Pure(Compiled):
         else:
             replay = Replay(self.name, journal, result)
         if journal.reason is None:
-            self.replayed[place] = replay
+            self.replayed[call_key] = replay
             self.shown_by.source = "\n\n".join([replay.source, *(program.source for program in self.programs)])
         else:
-            self.replayed[place] = None
+            self.replayed[call_key] = None
             self.refuse(f"{journal.reason}: its calls are compared, as without pure=True")
         return result
 
 
-def _note(value: Any, key: list[Any], given: list[Any]) -> None:
+def _note(value: Any, key: list[Any], inputs: list[Any]) -> None:
     """Add an argument to a key; tensors in it are what programs are given."""
     if isinstance(value, Tensor):
-        for number, other in enumerate(given):
+        for number, other in enumerate(inputs):
             if other is value:
                 key.append(number)
                 return
         key.append(signature(value))
-        given.append(value)
+        inputs.append(value)
     elif type(value) in (tuple, list):
         key += (type(value), len(value))
         for piece in value:
-            _note(piece, key, given)
+            _note(piece, key, inputs)
     elif type(value) is dict:
         key += (dict, len(value))
         for name, piece in value.items():
             note_atom(name, key)
-            _note(piece, key, given)
+            _note(piece, key, inputs)
     else:
         note_atom(value, key)

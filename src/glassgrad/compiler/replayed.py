@@ -62,10 +62,10 @@ def _twice(record: Record, grad: Any, keep: bool) -> Any:
         raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
     _unwritten(record, versions)
     edges = [edge for edge in record.edges if edge is not None]
-    found = engine.general(
+    grads = engine.general(
         [(edge_of(again()), grad)], keep=True, lifted=True, inputs=edges, accumulate=False, ends=True
     )
-    by_edge = dict(zip(edges, found, strict=True))
+    by_edge = dict(zip(edges, grads, strict=True))
     if not keep:
         record.release()
     return tuple([by_edge.get(edge) for edge in record.edges])

@@ -29,9 +29,9 @@ def written_over(function: np.ufunc, place: int, *operands: Any) -> Any:
     """What an elementwise function gives, in the memory of one of its operands."""
     out = room(operands, place)
     if len(operands) == 1 and out.size >= max(compiled.least, compiled.CURVED):  # as the operation itself computes it
-        made = compiled.elementary.apply(function, out, operands[0])
-        if made is not None:
-            return made
+        result = compiled.elementary.apply(function, out, operands[0])
+        if result is not None:
+            return result
     return function(*operands, out=out)
 
 

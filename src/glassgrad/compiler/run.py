@@ -118,16 +118,16 @@ class Run(Segment):
                 raise Unknown("its indices are not there yet, or out of bounds")
         except Unknown as reason:
             return self._as_written(f"{role.name}(): {reason}")
-        place = tuple(key)
+        call_key = tuple(key)
         node = self.node
-        entry = node.after.get(place)
+        entry = node.after.get(call_key)
         if entry is None:
-            told = node.told.get(place, MISS)
-            if told is WARNS:
+            answer = node.told.get(call_key, MISS)
+            if answer is WARNS:
                 return self._as_written(f"{role.name}() warns")
-            if told is not MISS:
-                return "answered", told
-            return "new", (place, args, kwargs, uses)
+            if answer is not MISS:
+                return "answered", answer
+            return "new", (call_key, args, kwargs, uses)
         return "answered", self.defer(entry, function, proceed, args, kwargs)
 
     def _see(self, args: Any, kwargs: Any) -> None:
@@ -370,9 +370,9 @@ class Run(Segment):
 
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
         """What computes one of the results of a program's calls once more, as they are written."""
-        numbers, outside, given = self.numbers, self.outside, self.given
+        numbers, outside, inputs = self.numbers, self.outside, self.given
         calls = [call for call in pending if call[6] <= wanted]
-        return lambda: again(calls, numbers, outside, given, [wanted])(*given)[0]
+        return lambda: again(calls, numbers, outside, inputs, [wanted])(*inputs)[0]
 
     def _gradients(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any, base: int) -> None:
         """Make a backward pass whose gradients leaves have already, as tensors without data."""
@@ -403,7 +403,7 @@ class Run(Segment):
     # -- recording ------------------------------------------------------------------------------------------------
 
     def _record(
-        self, role: Role, proceed: Callable[..., Any], place: Any, args: Any, kwargs: Any, uses: list[int]
+        self, role: Role, proceed: Callable[..., Any], call_key: Any, args: Any, kwargs: Any, uses: list[int]
     ) -> Any:
         """Make a call that the tape does not know, and note what it gave."""
         node, state, kind = self.node, self.state, role.kind
@@ -431,37 +431,37 @@ class Run(Segment):
         finally:
             self.busy = False
         if warned:  # as it will in each call
-            node.told[place] = WARNS
+            node.told[call_key] = WARNS
             return self._unheard(result)
         draws = default_generator.mark() != drawn
         outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
         acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
         metas: list[Meta] = []
-        made: list[Any] = []
+        outputs: list[Any] = []
         try:
             if kind == "backward":
                 graded = [leaf for leaf in leaves if leaf._grad is not None]
                 acts = bool(touched)
-                made = [] if acts else [leaf._grad for leaf in graded]
-                if any(type(t) is not Tensor for t in made):
+                outputs = [] if acts else [leaf._grad for leaf in graded]
+                if any(type(t) is not Tensor for t in outputs):
                     raise Unknown("a gradient is not dense")
                 results: Any = None
             else:
-                results = self._noted(result, made)
+                results = self._noted(result, outputs)
                 tells = not isinstance(results, (Known, tuple, list))
-                if tells and not (made or written or acts or draws):
-                    node.told[place] = result
+                if tells and not (outputs or written or acts or draws):
+                    node.told[call_key] = result
                     return result
-            metas = [Meta(t) for t in made]
+            metas = [Meta(t) for t in outputs]
         except Unknown:
             return self._unheard(result)
         entry = Entry(acts, results, metas, uses)
-        entry.draws, entry.function = draws, place[0]
+        entry.draws, entry.function = draws, call_key[0]
         entry.ends = acts and (kind == "backward" or not state.is_pure)  # by its promise nobody looks in between
         if kind == "backward" and not acts:
             entry.graded = [self.numbers[id(leaf)] for leaf in graded]
-        for tensor, meta in zip(made, metas, strict=True):
+        for tensor, meta in zip(outputs, metas, strict=True):
             self._add(tensor, meta)
         if written:
             for number, meta in enumerate(self.metas):
@@ -473,7 +473,7 @@ class Run(Segment):
         if state.entries > ENTRIES:
             self.abandon()
             return result
-        node.after[place] = entry
+        node.after[call_key] = entry
         self.node = entry.after
         if entry.ends:
             self.begin(entry.after.resume)
@@ -484,8 +484,8 @@ class Run(Segment):
         self.begin(self.node.resume)
         return result
 
-    def _noted(self, result: Any, made: list[Any]) -> Any:
-        """The results of a call as the tape keeps them; ``made`` are the new tensors."""
+    def _noted(self, result: Any, outputs: list[Any]) -> Any:
+        """The results of a call as the tape keeps them; ``outputs`` are the new tensors."""
         if isinstance(result, Tensor):
             number = self.numbers.get(id(result))
             if number is not None:
@@ -493,13 +493,13 @@ class Run(Segment):
             if type(result) is not Tensor:
                 raise Unknown("it gives an uncommon tensor")
             signature(result)
-            for place, tensor in enumerate(made):
+            for place, tensor in enumerate(outputs):
                 if tensor is result:
                     raise Unknown("it gives a tensor twice")
-            made.append(result)
-            return Made(len(made) - 1)
+            outputs.append(result)
+            return Made(len(outputs) - 1)
         if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
-            pieces = [self._noted(piece, made) for piece in result]
+            pieces = [self._noted(piece, outputs) for piece in result]
             if hasattr(result, "_make"):
                 return result._make(pieces)
             return type(result)(pieces)
@@ -507,19 +507,19 @@ class Run(Segment):
         return result
 
 
-def again(pending: Any, numbers: Any, outside: Any, given: Any, wanted: Sequence[int]) -> Callable[..., Any]:
+def again(pending: Any, numbers: Any, outside: Any, inputs: Any, wanted: Sequence[int]) -> Callable[..., Any]:
     """A function of a segment's tensors that makes its calls once more, as they are written, and gives results."""
 
-    def told(piece: Any) -> Any:
+    def numbered(piece: Any) -> Any:
         return Known(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
 
-    calls = [(entry, proceed, mapped(args, told), mapped(kwargs, told), grad, base)
+    calls = [(entry, proceed, mapped(args, numbered), mapped(kwargs, numbered), grad, base)
              for entry, _, proceed, args, kwargs, grad, base, _ in pending]  # fmt: skip
-    places = [numbers[id(tensor)] for tensor in given]
-    held = {numbers[id(tensor)]: tensor for tensor, *_ in outside if numbers[id(tensor)] not in places}
+    places = [numbers[id(tensor)] for tensor in inputs]
+    captured = {numbers[id(tensor)]: tensor for tensor, *_ in outside if numbers[id(tensor)] not in places}
 
     def carried_out(*tensors: Any) -> Any:
-        known = held | dict(zip(places, tensors, strict=False))
+        known = captured | dict(zip(places, tensors, strict=False))
 
         def now(piece: Any) -> Any:
             return known[piece.number] if type(piece) is Known else piece

@@ -64,7 +64,7 @@ def _without_repeats(steps: Sequence[Step], kept: list[Value]) -> tuple[list[Ste
             fixed.update(roots.get(value.number, value.number) for value in step.inputs)
     stands_for: dict[int, Value] = {}
     known: dict[Any, Step] = {}
-    made: list[Step] = []
+    unique: list[Step] = []
 
     def current(piece: Any) -> Any:
         return stands_for.get(piece.number, piece) if isinstance(piece, Value) else piece
@@ -81,21 +81,21 @@ def _without_repeats(steps: Sequence[Step], kept: list[Value]) -> tuple[list[Ste
                 if earlier is not step:
                     stands_for.update({v.number: w for v, w in zip(step.results, earlier.results, strict=True)})
                     continue
-        made.append(step)
-    return made, [current(value) for value in kept]
+        unique.append(step)
+    return unique, [current(value) for value in kept]
 
 
 def _key(step: Step) -> Any:
     """What two steps that compute the same have in common; None where that cannot be told."""
 
-    def told(piece: Any) -> Any:
+    def token(piece: Any) -> Any:
         if isinstance(piece, Value):
             if piece.source == "constant" and not piece.shape:
                 return ("constant", piece.dtype.str, np.asarray(piece.held).tobytes())
             return ("value", piece.number)
         return (type(piece).__name__, repr(piece)) if isinstance(piece, float) else (type(piece).__name__, piece)
 
-    key = (id(step.function), tuple(_frozen(mapped(step.operands, told))))
+    key = (id(step.function), tuple(_frozen(mapped(step.operands, token))))
     try:
         hash(key)
     except TypeError:

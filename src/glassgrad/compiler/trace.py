@@ -13,8 +13,8 @@ from .program import NotCapturable
 def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     """Make the calls that are pending while they are noted; gives a program of them, None where that cannot be."""
     state = run.state
-    held = {id(tensor) for tensor, *_ in run.outside} - set(map(id, run.given))
-    capture = run.noting = Capture(run.given[: run.count], held)
+    outside = {id(tensor) for tensor, *_ in run.outside} - set(map(id, run.given))
+    capture = run.noting = Capture(run.given[: run.count], outside)
     try:
         with capture.listening():
             run.carry_out(pending, (), listened=True)

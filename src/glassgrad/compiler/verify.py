@@ -36,10 +36,11 @@ class State:
         self.stream = default_generator.get_state_bytes()
 
     def _all(self) -> list[Any]:
-        found = [*self.tensors, *(t._grad for t in self.tensors if t._grad is not None and hasattr(t._grad, "_array"))]
+        grads = [t._grad for t in self.tensors if t._grad is not None and hasattr(t._grad, "_array")]
+        tensors = [*self.tensors, *grads]
         for optimizer in self.optimizers:
-            found += [v for kept in optimizer.state.values() for v in kept.values() if isinstance(v, Tensor)]
-        return [t for t in found if type(t._array).__module__ == "numpy"]
+            tensors += [v for kept in optimizer.state.values() for v in kept.values() if isinstance(v, Tensor)]
+        return [t for t in tensors if type(t._array).__module__ == "numpy"]
 
     def restore(self) -> None:
         """Make everything what it was."""
@@ -86,21 +87,22 @@ def verified(run: Any, program: Any, pending: Any, alive: tuple[int, ...]) -> No
         return [things[number] for number in alive]
 
     optimizers = [args[0] for _, _, _, args, *_ in pending if args and isinstance(args[0], Optimizer)]
-    made = {base + n: entry.function.__name__ + "()" for entry, *_, base, _ in pending for n in range(len(entry.metas))}
+    names = {base + n: f"{one.function.__name__}()" for one, *_, base, _ in pending for n in range(len(one.metas))}
     state = State([tensor for tensor, *_ in run.outside], optimizers)
-    compared(run.state, program, run.given[: run.count], state, written, [made[number] for number in alive])
+    compared(run.state, program, run.given[: run.count], state, written, [names[number] for number in alive])
 
 
 def compared(
-    compiled: Any, program: Any, given: Any, state: State, written: Callable[[], Any], names: Any = repeat("its result")
-) -> Any:
+    compiled: Any, program: Any, inputs: Any, state: State, written: Callable[[], Any],
+    names: Any = repeat("its result"),
+) -> Any:  # fmt: skip
     """Run a program, and then what is ``written``, which is given, from one state; a difference ends all replaying."""
 
     def seen(result: Any) -> list[tuple[str, Any]]:
         shown = [(name, np.array(tensor._array)) for name, tensor in zip(names, tensors_in(result), strict=False)]
         return shown + state.now()
 
-    answer = program.run(*given)
+    answer = program.run(*inputs)
     theirs = None if answer is MISS else seen(answer)
     state.restore()
     result = written()

@@ -62,9 +62,9 @@ def write_call(text: Text, tape: Any) -> str:
     fixed: dict[int, int] = {}
     for n, (what, value) in enumerate(tape.slots):
         if what == "array":
-            held = value.held._array if value.source == "outside" else value.held
-            text.name(held, "array")  # which keeps it
-            fixed.update((entry, address(held) + offset) for entry, offset in slots.get(n, ()))
+            buffer = value.held._array if value.source == "outside" else value.held
+            text.name(buffer, "array")  # which keeps it
+            fixed.update((entry, address(buffer) + offset) for entry, offset in slots.get(n, ()))
     rates = [f"{text.name(optimizer.param_groups[0], 'group')}['lr']" for _, optimizer in tape.rates]
     for (place, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
         text.add(f"    room[{place}] = {rate}")
@@ -96,14 +96,14 @@ def write_call(text: Text, tape: Any) -> str:
     return _listing(text, tape)
 
 
-def _gradient(text: Text, place: int, entries: Sequence[tuple[int, int]], made: str, owner: Value) -> list[str]:
+def _gradient(text: Text, place: int, entries: Sequence[tuple[int, int]], allocation: str, owner: Value) -> list[str]:
     """The lines that give a leaf the gradient tensor of last time, unless anybody else can tell that it is the same."""
     leaf = text.operand(owner, True)
     return [
         f"g, d = grads[{place}]",
         f"if g._array is not d or getrefcount(d) != 4 or getrefcount(g) - ({leaf}._grad is g) != 3 \\",
         "        or g._counter is not None or g._edge is not None or g.__dict__:",
-        f"    d = {made}",
+        f"    d = {allocation}",
         "    g = wrap(d)",
         f"    grads[{place}] = g, d",
         "    begin = address(d)",
@@ -117,10 +117,10 @@ def _write_settings(text: Text, optimizer: Any) -> None:
     """The test that an optimizer's settings are as they were."""
     group = text.name(optimizer.param_groups[0], "group")
     tests = [f"{group}[{key!r}]" for key in ("momentum", "weight_decay", "maximize", "differentiable")]
-    held = text.name(optimizer, "optimizer")
+    name = text.name(optimizer, "optimizer")
     params = text.name(optimizer.param_groups[0]["params"], "params")
     tests += [f"type({group}['lr']) is not float", f"{group}['params'] is not {params}"]
-    tests += [f"{held}._optimizer_step_pre_hooks", f"{held}._optimizer_step_post_hooks"]
+    tests += [f"{name}._optimizer_step_pre_hooks", f"{name}._optimizer_step_post_hooks"]
     ones = optimizer.param_groups[0]["params"]
     tests.append(f"len({params}) != {len(ones)}")
     tests += [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in enumerate(ones)]
@@ -177,6 +177,6 @@ def _listing(text: Text, tape: Any) -> str:
     lines = [f"# one native program of {tape.count:,} instructions on {tape.kind}"]
     for step in tape.steps:
         results = "".join(f"{value.name}, " for value in step.results)[:-2]
-        given = ", ".join(text.operand(piece) for piece in step.operands)
-        lines.append(f"{results}{' = ' if results else ''}{step.name}({given})")
+        operands = ", ".join(text.operand(piece) for piece in step.operands)
+        lines.append(f"{results}{' = ' if results else ''}{step.name}({operands})")
     return "\n".join(lines) + "\n"

@@ -29,8 +29,8 @@ class Call(NamedTuple):
 
     def unlike(self, every: Iterable[str]) -> DistBackendError:
         """The error where the ranks are not in the same call: ``every`` rank's, in their order."""
-        told = "; ".join(f"rank {rank} is in {words}" for rank, words in enumerate(every))
-        return DistBackendError(f"The ranks of the group do different things: {told}")
+        calls = "; ".join(f"rank {rank} is in {words}" for rank, words in enumerate(every))
+        return DistBackendError(f"The ranks of the group do different things: {calls}")
 
     def ended(self, ranks: list[int], own: int) -> DistNetworkError:
         """The error where this rank, ``own``, waits for some that are gone."""

@@ -64,32 +64,32 @@ def _collective(
     reads   the argument that is read; the other tensors are filled
     """
 
-    def made(arguments: Callable[_P, _Given]) -> Callable[_P, Work | None]:
+    def decorate(arguments: Callable[_P, _Given]) -> Callable[_P, Work | None]:
         name, taken = arguments.__name__, inspect.signature(arguments).parameters
         ends, splits = ([each for each in kind if each in taken] for kind in (_ENDS, _SPLITS))
         arguments.__annotations__["return"] = "Work | None"
 
         @functools.wraps(arguments)
         def collective(*args: _P.args, **kwargs: _P.kwargs) -> Work | None:
-            given = arguments(*args, **kwargs)
-            end, sizes = [given.pop(each) for each in ends], [given.pop(each) for each in splits]
-            return _run(name, step, reads, given, end, sizes)
+            bound = arguments(*args, **kwargs)
+            end, sizes = [bound.pop(each) for each in ends], [bound.pop(each) for each in splits]
+            return _run(name, step, reads, bound, end, sizes)
 
         return collective
 
-    return made
+    return decorate
 
 
 def _run(
-    name: str, step: _Step | None, reads: str, given: _Given, end: list[int | None], sizes: list[Any]
+    name: str, step: _Step | None, reads: str, bound: _Given, end: list[int | None], sizes: list[Any]
 ) -> Work | None:
     """Do a collective: None, or with ``async_op`` what to wait for."""
-    given_group, async_op, op = given.pop("group"), given.pop("async_op"), given.pop("op", None)
-    check(**given)
+    given_group, async_op, op = bound.pop("group"), bound.pop("async_op"), bound.pop("op", None)
+    check(**bound)
     if (group := member(given_group, name)) is None:
         return None
-    own = _listed(given.pop(reads, []))
-    out = [each for value in given.values() for each in _listed(value)]
+    own = _listed(bound.pop(reads, []))
+    out = [each for value in bound.values() for each in _listed(value)]
     root = rank_inside(group, end[0], end[1], 0 if reads else None, name) if end else None  # 0 where there is a list
     if name in _LENGTHS:
         _check_sizes(name, group, out, own, root)
@@ -150,12 +150,12 @@ def _check_sizes(name: str, group: ProcessGroup, out: list[Any], own: list[Any],
         check_sizes(many, few[0], name.replace("_", ""))
 
 
-def _check_list_of_root(name: str, given: Any, here: bool) -> None:
-    place = "destination" if name == "gather" else "source"
-    if here and not given:
-        raise ValueError(f"Argument ``{name}_list`` must be specified on {place} rank.")
-    if given and not here:
-        raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{place} ranks.")
+def _check_list_of_root(name: str, argument: Any, here: bool) -> None:
+    role = "destination" if name == "gather" else "source"
+    if here and not argument:
+        raise ValueError(f"Argument ``{name}_list`` must be specified on {role} rank.")
+    if argument and not here:
+        raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{role} ranks.")
 
 
 def _cut(tensor: Any, sizes: Any, group: ProcessGroup) -> np.ndarray:
@@ -339,10 +339,11 @@ reduce_scatter_tensor = _former("reduce_scatter_tensor", reduce_scatter_single)
 
 
 def _send_objects(
-    name: str, given: Any, fill: list[Any] | None, values: list[Any], end: tuple[int | None, ...] = ()
-) -> None:
+    name: str, group: ProcessGroup | None, fill: list[Any] | None, values: list[Any],
+    end: tuple[int | None, ...] = (),
+) -> None:  # fmt: skip
     """Pickle ``values``, one for each rank or one for all, and fill a list with the objects that come."""
-    if (group := member(given, name)) is None:
+    if (group := member(group, name)) is None:
         return
     kind = name.partition("_object")[0]
     root = rank_inside(group, end[0], end[1], 0, kind) if end else None
@@ -353,9 +354,9 @@ def _send_objects(
         raise ValueError(f"scatter_object_input_list must have {group.size()} items on the source rank")
     contents = [pickled(value) for value in values] if targets else []
     call = group.call(name, _alike(kind, [], [], None, root))
-    found = group.exchange(call, sources, dict(zip(targets, cycle(contents))))
+    objects = group.exchange(call, sources, dict(zip(targets, cycle(contents))))
     if fill is not None:
-        fill[: len(found)] = found
+        fill[: len(objects)] = objects
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
@@ -378,8 +379,8 @@ def broadcast_object_list(
     """Every rank's ``object_list`` becomes that of rank ``src`` (0 where not given)."""
     if (whole := member(group, "broadcast_object_list")) is not None:
         root = rank_inside(whole, src, group_src, 0, "broadcast")
-        found = whole.from_rank(root, [*object_list], "broadcast_object_list")
-        object_list[: len(found)] = found
+        objects = whole.from_rank(root, [*object_list], "broadcast_object_list")
+        object_list[: len(objects)] = objects
 
 
 def scatter_object_list(

@@ -32,8 +32,8 @@ class DeviceMesh:
         """The group of this rank's line along a dimension; all ranks make the groups of all lines."""
         own = None
         for line in np.moveaxis(self.mesh._array, dim, -1).reshape(-1, self.mesh._array.shape[dim]).tolist():
-            made = new_group(line, sort_ranks=False)
-            own = made if get_rank() in line else own
+            group = new_group(line, sort_ranks=False)
+            own = group if get_rank() in line else own
         return own
 
     @property
@@ -64,9 +64,9 @@ class DeviceMesh:
 
     def __getitem__(self, name: str) -> DeviceMesh:
         dim = self._dimension(name)
-        if (place := self.get_coordinate()) is None:
+        if (coordinate := self.get_coordinate()) is None:
             raise RuntimeError(f"rank {get_rank()} is not in the mesh")
-        line = self.mesh._array[tuple(slice(None) if d == dim else at for d, at in enumerate(place))]
+        line = self.mesh._array[tuple(slice(None) if d == dim else at for d, at in enumerate(coordinate))]
         return DeviceMesh(self.device_type, line, mesh_dim_names=(name,), _groups=[self._groups[dim]])
 
     def get_group(self, mesh_dim: int | str | None = None) -> Any:
@@ -102,7 +102,7 @@ def init_device_mesh(
     """A mesh of all ranks in their order."""
     if mesh_dim_names is not None and len(set(mesh_dim_names)) != len(mesh_dim_names):
         raise RuntimeError(f"Each mesh_dim_name must be unique. Found repeated mesh_dim_name in {mesh_dim_names}")
-    size, found = get_world_size(), int(np.prod(mesh_shape))
-    if found != size:
-        raise RuntimeError(f"Mesh should not be bigger than default world size {size}, but found {found} ranks!")
+    size, count = get_world_size(), int(np.prod(mesh_shape))
+    if count != size:
+        raise RuntimeError(f"Mesh should not be bigger than default world size {size}, but found {count} ranks!")
     return DeviceMesh(device_type, np.arange(size).reshape(mesh_shape), mesh_dim_names=mesh_dim_names)

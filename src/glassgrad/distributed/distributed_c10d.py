@@ -69,40 +69,40 @@ def _get_default_group() -> ProcessGroup:
     return _groups["0"]
 
 
-def _resolve(given: Any) -> ProcessGroup:
-    return _get_default_group() if given is None else given
+def _resolve(group: Any) -> ProcessGroup:
+    return _get_default_group() if group is None else group
 
 
-def _rank_not_in_group(given: Any) -> bool:
-    return given == GroupMember.NON_GROUP_MEMBER
+def _rank_not_in_group(group: Any) -> bool:
+    return group == GroupMember.NON_GROUP_MEMBER
 
 
-def member(given: Any, name: str) -> ProcessGroup | None:
-    """The group ``given``, or the default one; None, and a warning, where this process is none of its members."""
-    if _rank_not_in_group(given):
+def member(group: Any, name: str) -> ProcessGroup | None:
+    """The group, or for None the default one; None, and a warning, where this process is none of its members."""
+    if _rank_not_in_group(group):
         words = f"Running {name} on global rank {get_rank()} which does not belong to the given group."
         warnings.warn(words, stacklevel=4)  # of a collective's caller
         return None
-    return _resolve(given)
+    return _resolve(group)
 
 
 # -- beginning and ending ---------------------------------------------------------------------------------------------
 
 
-def _check(given: str | None, device_id: Any, timeout: Any) -> None:
+def _check(backend: str | None, device_id: Any, timeout: Any) -> None:
     """Errors for a backend as ``gloo`` or ``cpu:gloo,cuda:nccl`` that is not here, and for a timeout that is none."""
     if not isinstance(timeout, timedelta):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
-    if given is None and device_id is not None:
+    if backend is None and device_id is not None:
         get_default_backend_for_device(device_id)
-    name, pairs = (given or "undefined").lower(), dict[str, str]()
+    name, pairs = (backend or "undefined").lower(), dict[str, str]()
     for pair in name.split(",") if ":" in name else ():
-        place, colon, carrier = pair.partition(":")
+        device, colon, carrier = pair.partition(":")
         if not colon:
-            raise ValueError(f"Invalid device:backend pairing: {pair} in backend {given}")
-        if place in pairs:
-            raise ValueError(f"Duplicate device type {place} in backend string: {given}")
-        pairs[place] = carrier
+            raise ValueError(f"Invalid device:backend pairing: {pair} in backend {backend}")
+        if device in pairs:
+            raise ValueError(f"Duplicate device type {device} in backend string: {backend}")
+        pairs[device] = carrier
     name = pairs.get("cpu", next(iter(pairs.values()), name))
     if name in ("nccl", "ucc", "xccl"):
         raise RuntimeError(
@@ -131,7 +131,7 @@ def init_process_group(
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     limit = default_pg_timeout if timeout is None else timeout
-    told = Backend("undefined" if backend is None else backend)
+    chosen = Backend("undefined" if backend is None else backend)
     _check(backend, device_id, limit)
     if not (isinstance(rank, int) and isinstance(world_size, int)):
         raise RuntimeError(f"`rank` and `world_size` must be integers. {rank} {world_size}")
@@ -139,11 +139,11 @@ def init_process_group(
         raise TypeError(f"store: expected a FileStore or a TCPStore, where processes can meet, got {type(store)}")
     _state["begun"] += 1
     url = (init_method or "env://") if store is None else store.meeting
-    if told == "mpi" and url == "env://" and rank == -1 and "RANK" not in os.environ and launched.place() is None:
+    if chosen == "mpi" and url == "env://" and rank == -1 and "RANK" not in os.environ and launched.place() is None:
         url, rank, world_size = "tcp://127.0.0.1:0", 0, 1  # nothing is said: a world of its own
     channel, rank, size = connect(url, rank, world_size, limit.total_seconds(), f"{_state['begun']}:0")
     _groups["0"] = ProcessGroup(channel, "0", range(size), rank, limit)
-    _state.update(named=0, backend=told)
+    _state.update(named=0, backend=chosen)
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -226,8 +226,8 @@ def get_backend(group: ProcessGroup | None = None) -> Backend:
     """The name of a group's backend."""
     if _rank_not_in_group(whole := _resolve(group)):
         raise ValueError("Invalid process group specified")
-    told: Backend = _state["backend"]
-    return told if whole.group_name == "0" or told == "mpi" else Backend("gloo")
+    backend: Backend = _state["backend"]
+    return backend if whole.group_name == "0" or backend == "mpi" else Backend("gloo")
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
@@ -279,15 +279,15 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
 
 
 def rank_inside(
-    group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str, role: str = "root"
+    group: ProcessGroup, global_rank: int | None, inside: int | None, default: int | None, name: str, role: str = "root"
 ) -> int:
     """The rank in ``group`` of a process that is given by its global rank or by that in the group."""
-    if given is not None and inside is not None:
+    if global_rank is not None and inside is not None:
         raise ValueError("Can't specify both group_rank and global_rank")
-    given = default if given is None else given
-    if given is None and inside is None:
+    global_rank = default if global_rank is None else global_rank
+    if global_rank is None and inside is None:
         raise ValueError("Must specify global_rank or group_rank")
-    root = get_group_rank(group, given) if inside is None else inside  # type: ignore[arg-type]
+    root = get_group_rank(group, global_rank) if inside is None else inside  # type: ignore[arg-type]
     if not 0 <= root < group.size():
         raise RuntimeError(f"ProcessGroupGloo::{name}: invalid {role} rank: {root}")
     return root
@@ -295,13 +295,13 @@ def rank_inside(
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """The rank among the processes of this machine, from LOCAL_RANK."""
-    found = os.environ.get("LOCAL_RANK", fallback_rank)
-    if found is None:
+    rank = os.environ.get("LOCAL_RANK", fallback_rank)
+    if rank is None:
         raise RuntimeError(
             "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to "
             "work, assuming you are not running in a multi-device context and want the code to run locally instead."
         )
-    return int(found)
+    return int(rank)
 
 
 # -- smaller groups ---------------------------------------------------------------------------------------------------
@@ -335,9 +335,9 @@ def new_group(
     if whole.rank() not in chosen:
         return GroupMember.NON_GROUP_MEMBER
     channel = whole.channel.narrow(chosen, f"{_state['begun']}:{name}")
-    made = _groups[name] = ProcessGroup(channel, name, chosen, chosen.index(whole.rank()), limit)
-    made.group_desc = made.group_desc if group_desc is None else group_desc
-    return made
+    process_group = _groups[name] = ProcessGroup(channel, name, chosen, chosen.index(whole.rank()), limit)
+    process_group.group_desc = process_group.group_desc if group_desc is None else group_desc
+    return process_group
 
 
 def new_subgroups_by_enumeration(

@@ -69,8 +69,8 @@ class Channel:
             raise self.call.late([rank for rank, contents in arrived.items() if not contents])
         heard: dict[int, Any] = {self.rank: (value, None)}
         for rank, contents in arrived.items():
-            told, handle = contents.popleft()
-            heard[rank] = pickle.loads(told), handle
+            message, handle = contents.popleft()
+            heard[rank] = pickle.loads(message), handle
         return heard
 
     # -- collectives: each rank shows what it has in shared memory, and computes its part ------------------------------

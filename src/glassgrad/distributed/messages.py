@@ -23,9 +23,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str) -> int:
+def _peer(group: ProcessGroup, global_rank: int | None, inside: int | None, word: str) -> int:
     """The rank in the group of the other side."""
-    peer = rank_inside(group, given, inside, None, "recv" if word == "source" else "send", word)
+    peer = rank_inside(group, global_rank, inside, None, "recv" if word == "source" else "send", word)
     if peer == group.rank():
         words = f"{word} rank should not be the same as the rank of the current process."
         raise ValueError(f"Invalid {word} rank: {words}")
@@ -46,9 +46,11 @@ def irecv(
     return _begun("recv", tensor, src, group, tag, group_src)
 
 
-def _begun(name: str, tensor: Any, rank: int | None, given: Any, tag: int, inside: int | None) -> Receipt | None:
+def _begun(
+    name: str, tensor: Any, rank: int | None, group: ProcessGroup | None, tag: int, inside: int | None
+) -> Receipt | None:
     check(tensor=tensor)
-    if (group := member(given, f"i{name}")) is None:
+    if (group := member(group, f"i{name}")) is None:
         return None
     sends = name == "send"
     anybody = not sends and rank is None and inside is None
@@ -94,8 +96,8 @@ def recv_object_list(
     source = recv(wrap(size), src, group, group_src=group_src)
     content = np.empty(int(size[0]), np.uint8)
     recv(wrap(content), source, group)
-    found = pickle.loads(content.data)
-    object_list[: len(found)] = found
+    objects = pickle.loads(content.data)
+    object_list[: len(objects)] = objects
     return source
 
 

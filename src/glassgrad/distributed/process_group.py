@@ -143,15 +143,15 @@ class ProcessGroup:
                 share(tensor)
                 np.copyto(tensor._array, part.reshape(tensor._array.shape))
 
-    def exchange(self, call: Call, sources: Iterable[int], given: dict[int, np.ndarray]) -> list[Any]:
-        """Send each rank the pickle that is ``given`` for it; the objects that came from the ranks ``sources``."""
+    def exchange(self, call: Call, sources: Iterable[int], contents: dict[int, np.ndarray]) -> list[Any]:
+        """Send each rank its pickle of ``contents``; the objects that came from the ranks ``sources``."""
         sizes = {rank: np.empty(1, np.int64) for rank in sources}
         rooms: dict[int, np.ndarray] = {}
 
         def steps() -> None:
-            self.channel.exchange(sizes, {rank: np.array([content.size]) for rank, content in given.items()})
+            self.channel.exchange(sizes, {rank: np.array([content.size]) for rank, content in contents.items()})
             rooms.update((rank, np.empty(int(size[0]), np.uint8)) for rank, size in sizes.items())
-            self.channel.exchange(rooms, given)
+            self.channel.exchange(rooms, contents)
 
         self.run(call, steps)
         return [pickle.loads(content.data) for content in rooms.values()]
@@ -163,16 +163,16 @@ class ProcessGroup:
 
     def from_rank(self, root: int, value: Any, what: str) -> Any:
         """The object ``value`` of one rank."""
-        found = [pickled(value if self._rank == root else None)]
+        contents = [pickled(value if self._rank == root else None)]
 
         def steps() -> None:
-            self.channel.broadcast(size := np.array([found[0].size]), root)
+            self.channel.broadcast(size := np.array([contents[0].size]), root)
             if self._rank != root:
-                found[0] = np.empty(int(size[0]), np.uint8)
-            self.channel.broadcast(found[0], root)
+                contents[0] = np.empty(int(size[0]), np.uint8)
+            self.channel.broadcast(contents[0], root)
 
         self.run(self.call(what, f"from rank {root}"), steps)
-        return value if self._rank == root else pickle.loads(found[0].data)
+        return value if self._rank == root else pickle.loads(contents[0].data)
 
 
 ProcessGroup.__module__ = "torch.distributed.distributed_c10d"

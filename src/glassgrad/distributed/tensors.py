@@ -35,9 +35,9 @@ def _kind(value: Any) -> str:
     return "<class 'torch.Tensor'>" if type(value) is Tensor else str(type(value))
 
 
-def check_sizes(found: list[Any], wanted: Any, name: str) -> None:
+def check_sizes(tensors: list[Any], wanted: Any, name: str) -> None:
     """RuntimeError unless each of a list of tensors has the shape of ``wanted``."""
-    for index, each in enumerate(found):
+    for index, each in enumerate(tensors):
         if each._array.shape != wanted._array.shape:
             expected, got = (", ".join(map(str, one._array.shape)) for one in (wanted, each))
             raise RuntimeError(

@@ -59,14 +59,14 @@ def scopes_by_parameters(
         for parameter in module.parameters(recurse=False):
             owners.setdefault(id(parameter), []).append(path)
     names = {i: owners[id(leaf)] for i, leaf in leaves.items() if id(leaf) in owners}
-    told = _Timeline(nodes, inputs, _Modules(model), names)
-    told.anchor()
-    if all(path is None for path in told.path):
+    timeline = _Timeline(nodes, inputs, _Modules(model), names)
+    timeline.anchor()
+    if all(path is None for path in timeline.path):
         return tuple(nodes), ()
-    told.fill()
-    told.hand_over()
-    told.finish()
-    scopes, home = told.calls()
+    timeline.fill()
+    timeline.hand_over()
+    timeline.finish()
+    scopes, home = timeline.calls()
     moved = [replace(node, scope=home[i]) if i in home else node for i, node in enumerate(nodes)]
     return tuple(moved), scopes
 
@@ -216,9 +216,9 @@ class _Timeline:
 
     def _folding(self, i: int) -> str | None:
         """The linear layer that operation ``i`` folds its input for, or whose result it unfolds."""
-        made = [edge[0] for edge in self.inputs[i] if edge is not None]
-        for j, whole, folded in [(j, self._shape(i), self._shape(j)) for j in made] + [
-            (j, self._shape(k), self._shape(i)) for j in self.users[i][:1] for k in made
+        producers = [edge[0] for edge in self.inputs[i] if edge is not None]
+        for j, whole, folded in [(j, self._shape(i), self._shape(j)) for j in producers] + [
+            (j, self._shape(k), self._shape(i)) for j in self.users[i][:1] for k in producers
         ]:
             if self.family(j) in PRODUCTS and self.path[j] is not None and self.modules.is_single(self.path[j] or ""):
                 if not whole or len(folded) == 2 and len(whole) > 2 and whole[-1] == folded[-1]:
@@ -420,23 +420,23 @@ class _Call:
         self.used: set[int] = set()
         self.at = -1  # the last child that a Sequential called
 
-    def is_over(self, told: _Timeline, chain: list[str], i: int) -> bool:
+    def is_over(self, timeline: _Timeline, chain: list[str], i: int) -> bool:
         """Whether operation ``i`` begins another call of the module."""
-        if told.modules.is_single(self.path):
-            return bool(self.used.intersection(told.used[i]))
-        child = self._child(told, chain[chain.index(self.path) + 1] if chain[-1] != self.path else None)
+        if timeline.modules.is_single(self.path):
+            return bool(self.used.intersection(timeline.used[i]))
+        child = self._child(timeline, chain[chain.index(self.path) + 1] if chain[-1] != self.path else None)
         return child is not None and child < self.at
 
-    def note(self, told: _Timeline, inner: str | None, i: int) -> None:
+    def note(self, timeline: _Timeline, inner: str | None, i: int) -> None:
         """Operation ``i`` is part of the call, within its part ``inner``."""
-        self.used.update(told.used[i])
-        child = self._child(told, inner)
+        self.used.update(timeline.used[i])
+        child = self._child(timeline, inner)
         if child is not None:
             self.at = child
 
-    def _child(self, told: _Timeline, inner: str | None) -> int | None:
+    def _child(self, timeline: _Timeline, inner: str | None) -> int | None:
         """The place of a part of a Sequential."""
-        if inner is None or told.modules.cls[self.path] != "Sequential":
+        if inner is None or timeline.modules.cls[self.path] != "Sequential":
             return None
         name = inner[len(self.path) + 1 if self.path else 0 :].split(".")[0]
-        return told.modules.place[self.path][name]
+        return timeline.modules.place[self.path][name]

@@ -198,10 +198,10 @@ def contents(
     def keep(slot: str, tensor: Any) -> None:
         key = id(tensor)
         outside = slot in OPERANDS and tensor.grad_fn is None and not tensor.requires_grad
-        told, name = describe(tensor), names.get(key)
+        info, name = describe(tensor), names.get(key)
         if name is None and outside:
-            name = by_memory.get(told.storage)
-        saved.append(Saved(slot, "ok", told, name, ends.get(key), outside))
+            name = by_memory.get(info.storage)
+        saved.append(Saved(slot, "ok", info, name, ends.get(key), outside))
 
     for name, raw, slot, counts in _saved_of(node):
         state, value = unpack(node, name, raw)

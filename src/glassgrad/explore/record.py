@@ -138,11 +138,11 @@ class Recording:
             self._starts = [call.start for call in self._order]
             self._sorted = len(calls)
         starts, order = self._starts, self._order
-        made: list[Call | None] = []
+        matches: list[Call | None] = []
         for age in ages:
             at = -1 if age is None else bisect_right(starts, age) - 1
-            made.append(order[at] if at >= 0 and age < order[at].stop else None)  # type: ignore[operator]
-        return made
+            matches.append(order[at] if at >= 0 and age < order[at].stop else None)  # type: ignore[operator]
+        return matches
 
     def arrange(self) -> list[Place]:
         """The scopes of everything heard: module calls and turns of loops, outermost first."""

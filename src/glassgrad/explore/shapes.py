@@ -52,14 +52,14 @@ def outputs(walked: Walk, known: Known, settings: Sequence[Settings]) -> list[tu
             continue
         metadata, count = metadata_of(node), outputs_of(node)
         if metadata:
-            told = []
+            infos = []
             for k, one in enumerate(metadata):
                 heard = known.get((i, k))
                 if getattr(one, "is_nested_tensor", False):  # its sizes differ from row to row: the node has none
                     continue
                 gave = info(tuple(one.shape), dtype_name(one.dtype))
-                told.append(gave if heard is None or heard.stats is None else replace(gave, stats=heard.stats))
-            results.append(tuple(told))
+                infos.append(gave if heard is None or heard.stats is None else replace(gave, stats=heard.stats))
+            results.append(tuple(infos))
             continue
         if count == 1:
             _spread(walked, i, known, dict(settings[i]))

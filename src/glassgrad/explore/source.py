@@ -30,8 +30,8 @@ def is_users(code: CodeType) -> bool:
     file = code.co_filename
     known = _users.get(file)
     if known is None:
-        made = file == "<string>" and code.co_name in ("__init__", "__eq__", "__hash__")  # by dataclasses
-        known = _users[file] = not (made or engine_of_file(file))
+        generated = file == "<string>" and code.co_name in ("__init__", "__eq__", "__hash__")  # by dataclasses
+        known = _users[file] = not (generated or engine_of_file(file))
     return known
 
 

@@ -188,11 +188,12 @@ def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
     calls = record.of_ages([None if seq == ENDLESS else seq for seq in walked.seqs], engine)
     heard = record.calls
     for index, i in _youngest(calls).items():
-        given = heard[index].info
-        if given is not None:
-            before = known.setdefault((i, 0), given if given.value is None else replace(given, value=None))
-            if given.stats is not None:
-                known[i, 0] = replace(before, stats=given.stats)
+        result_info = heard[index].info
+        if result_info is not None:
+            without_value = result_info if result_info.value is None else replace(result_info, value=None)
+            before = known.setdefault((i, 0), without_value)
+            if result_info.stats is not None:
+                known[i, 0] = replace(before, stats=result_info.stats)
     return calls
 
 

@@ -88,8 +88,8 @@ def _is_first(row: Row) -> bool:
 
 
 def _interpreted(function: Any, meaning: Callable[..., Any], row: Row, args: Any, kwargs: Any) -> Any:
-    given = call.arguments(row, args, kwargs)
-    return call.heard(function, meaning, row, *given) if modes.watch else meaning(row, *given)
+    arguments = call.arguments(row, args, kwargs)
+    return call.heard(function, meaning, row, *arguments) if modes.watch else meaning(row, *arguments)
 
 
 NAMES.update(_early_call=_early_call, _early_operation=_early_operation)

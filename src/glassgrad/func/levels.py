@@ -270,11 +270,11 @@ def born(tensor: Any) -> Any:
 
 def levels_in(tensor: Any) -> list[Level]:
     """The levels that a tensor belongs to, highest first."""
-    found, tensor = [], alive(tensor)
+    nested, tensor = [], alive(tensor)
     while isinstance(tensor, Lifted):
-        found.append(tensor.level)
+        nested.append(tensor.level)
         tensor = alive(tensor.value)
-    return found
+    return nested
 
 
 def born_like(tensor: Any, source: Any) -> Any:

@@ -142,9 +142,9 @@ def _sizes(left: Groups, shape: tuple[int, ...], lengths: dict[str, int]) -> dic
         if len(open_) > 1:
             raise DimensionBindError(f"cannot infer the sizes of two dimensions at once {open_[0]} and {open_[1]}")
         if open_ and (not known or size % known):
-            given = tuple([lengths.get(name, "?") for name in group])
+            factors = tuple([lengths.get(name, "?") for name in group])
             raise DimensionBindError(
-                f"inferred dimension does not evenly fit into larger dimension: {size} vs {given}"
+                f"inferred dimension does not evenly fit into larger dimension: {size} vs {factors}"
             )
         if open_:
             sizes[open_[0]] = size // known

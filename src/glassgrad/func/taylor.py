@@ -103,8 +103,8 @@ class Taylor(Level):
             for position in positions:
                 value = operands[position]
                 if value is not None:
-                    given = parts[position][power]
-                    operands[position] = given if given is not None else zeros_of(value) if isinstance(
+                    coefficient = parts[position][power]
+                    operands[position] = coefficient if coefficient is not None else zeros_of(value) if isinstance(
                         value, Tensor) else 0  # fmt: skip
             powers.append(several(call_row(row, operands, settings)))
         return [list(column) for column in zip(*powers, strict=True)]

@@ -57,9 +57,9 @@ def stand_ins(words: str, names: str, error: type[Exception] = RuntimeError) -> 
 
 def choices(name: str, members: Any) -> Any:
     """An enumeration: names that settings take."""
-    made: Any = enum.Enum(name, members)  # type: ignore[misc]  # the name is a variable
-    made.__doc__, made.__module__ = "Names that a setting takes.", __name__
-    return made
+    enumeration: Any = enum.Enum(name, members)  # type: ignore[misc]  # the name is a variable
+    enumeration.__doc__, enumeration.__module__ = "Names that a setting takes.", __name__
+    return enumeration
 
 
 def _function(signature: str, body: str, doc: str, **names: Any) -> Any:

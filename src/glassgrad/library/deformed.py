@@ -37,16 +37,16 @@ def deform_conv2d(
     input: Tensor, weight: Tensor, offset: Tensor, mask: Tensor, bias: Tensor, *setting: Any,  # noqa: A002
 ) -> Tensor:  # fmt: skip
     """The convolution of images (n, c, h, w), the pixels under the kernel moved by ``offset`` (n, 2 g k, oh, ow)."""
-    given = _Setting(*setting)
+    options = _Setting(*setting)
     images, kernel, moves, scales = input._array, weight._array, offset._array, mask._array
-    size = _result_size(images, kernel, moves, scales, given)
-    matrices = _matrices(kernel, given)
+    size = _result_size(images, kernel, moves, scales, options)
+    matrices = _matrices(kernel, options)
     out = np.empty((len(images), len(kernel), *size), images.dtype)
     for number, image in enumerate(images):
-        pixels = _samples(image, list(_corners(moves[number], image.shape, kernel.shape, size, given)))
-        if given.use_mask:
-            pixels = pixels * _by_group(scales[number], given, 1)
-        out[number] = (matrices @ pixels.reshape(given.groups, matrices.shape[2], -1)).reshape(out.shape[1:])
+        pixels = _samples(image, list(_corners(moves[number], image.shape, kernel.shape, size, options)))
+        if options.use_mask:
+            pixels = pixels * _by_group(scales[number], options, 1)
+        out[number] = (matrices @ pixels.reshape(options.groups, matrices.shape[2], -1)).reshape(out.shape[1:])
     out += bias._array[:, None, None]
     return wrap(out)
 
@@ -56,72 +56,74 @@ def deform_conv2d_backward(
     *setting: Any,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """The gradients of images, weight, offset, mask and bias."""
-    given = _Setting(*setting)
+    options = _Setting(*setting)
     images, kernel, moves, scales = input._array, weight._array, offset._array, mask._array
-    size = _result_size(images, kernel, moves, scales, given)
-    matrices = _matrices(kernel, given)
+    size = _result_size(images, kernel, moves, scales, options)
+    matrices = _matrices(kernel, options)
     of_images, of_moves, of_scales = np.zeros_like(images), np.zeros_like(moves), np.zeros_like(scales)
     of_matrices = np.zeros_like(matrices)
     for number, image in enumerate(images):
-        corners = list(_corners(moves[number], image.shape, kernel.shape, size, given))
+        corners = list(_corners(moves[number], image.shape, kernel.shape, size, options))
         pixels = _samples(image, corners)
-        grads = grad._array[number].reshape(given.groups, -1, size[0] * size[1])
+        grads = grad._array[number].reshape(options.groups, -1, size[0] * size[1])
         back = (matrices.transpose(0, 2, 1) @ grads).reshape(pixels.shape)
         masked = pixels
-        if given.use_mask:
-            scale = _by_group(scales[number], given, 1)
+        if options.use_mask:
+            scale = _by_group(scales[number], options, 1)
             of_scales[number] = (back * pixels).sum(1).reshape(scales.shape[1:])
             masked, back = pixels * scale, back * scale
-        of_matrices += grads @ masked.reshape(given.groups, matrices.shape[2], -1).transpose(0, 2, 1)
+        of_matrices += grads @ masked.reshape(options.groups, matrices.shape[2], -1).transpose(0, 2, 1)
         of_moves[number] = _slopes(image, corners, back).reshape(moves.shape[1:])
         _spread(of_images[number], corners, back)
     results = of_images, of_matrices.reshape(kernel.shape), of_moves, of_scales, grad._array.sum((0, 2, 3))
     return tuple(map(wrap, results))
 
 
-def _result_size(images: Any, kernel: Any, moves: Any, scales: Any, given: _Setting) -> tuple[int, int]:
+def _result_size(images: Any, kernel: Any, moves: Any, scales: Any, options: _Setting) -> tuple[int, int]:
     """The height and width of results; RuntimeError for operands that do not fit."""
     spans = [
         size + 2 * pad - (dilation * (extent - 1) + 1)
-        for size, pad, dilation, extent in zip(images.shape[2:], given[2:4], given[4:6], kernel.shape[2:], strict=True)
-    ]
-    height, width = (span // stride + 1 for span, stride in zip(spans, given[:2], strict=True))
-    taps = kernel.shape[2] * kernel.shape[3]
-    if images.shape[1] != kernel.shape[1] * given.groups:
-        raise RuntimeError(
-            f"expected input to have {kernel.shape[1] * given.groups} channels, got {images.shape[1]}: weight has "
-            f"shape {list(kernel.shape)}, in {given.groups} groups"
+        for size, pad, dilation, extent in zip(
+            images.shape[2:], options[2:4], options[4:6], kernel.shape[2:], strict=True
         )
-    wanted = [("offset", moves, 2)] + [("mask", scales, 1)] * bool(given.use_mask)
+    ]
+    height, width = (span // stride + 1 for span, stride in zip(spans, options[:2], strict=True))
+    taps = kernel.shape[2] * kernel.shape[3]
+    if images.shape[1] != kernel.shape[1] * options.groups:
+        raise RuntimeError(
+            f"expected input to have {kernel.shape[1] * options.groups} channels, got {images.shape[1]}: weight has "
+            f"shape {list(kernel.shape)}, in {options.groups} groups"
+        )
+    wanted = [("offset", moves, 2)] + [("mask", scales, 1)] * bool(options.use_mask)
     for name, array, each in wanted:
-        shape = len(images), each * given.offset_groups * taps, height, width
+        shape = len(images), each * options.offset_groups * taps, height, width
         if array.shape != shape:
             raise RuntimeError(f"expected {name} of shape {list(shape)}, got {list(array.shape)}")
     return height, width
 
 
-def _matrices(kernel: Any, given: _Setting) -> Any:
+def _matrices(kernel: Any, options: _Setting) -> Any:
     """The kernel as a matrix for each group."""
-    return kernel.reshape(given.groups, len(kernel) // given.groups, -1)
+    return kernel.reshape(options.groups, len(kernel) // options.groups, -1)
 
 
-def _by_group(lines: Any, given: _Setting, each: int) -> Any:
+def _by_group(lines: Any, options: _Setting, each: int) -> Any:
     """What is told for each group of offsets, tap and place: (groups, each, taps, places)."""
-    split = lines.reshape(given.offset_groups, -1, each, lines.shape[1] * lines.shape[2])
+    split = lines.reshape(options.offset_groups, -1, each, lines.shape[1] * lines.shape[2])
     return split.transpose(0, 2, 1, 3)
 
 
 def _corners(
-    moves: Any, image: tuple[int, ...], kernel: tuple[int, ...], size: tuple[int, int], given: _Setting
+    moves: Any, image: tuple[int, ...], kernel: tuple[int, ...], size: tuple[int, int], options: _Setting
 ) -> Iterator[_Corner]:
     """The pixels about each place at which the kernel reads, as (groups, taps, places)."""
     height, width = image[1:]
-    firsts = [np.arange(n) * stride - pad for n, stride, pad in zip(size, given[:2], given[2:4], strict=True)]
-    taps = [np.arange(n) * dilation for n, dilation in zip(kernel[2:], given[4:6], strict=True)]
+    firsts = [np.arange(n) * stride - pad for n, stride, pad in zip(size, options[:2], options[2:4], strict=True)]
+    taps = [np.arange(n) * dilation for n, dilation in zip(kernel[2:], options[4:6], strict=True)]
     read = len(taps[0]), len(taps[1]), *size
     rows = np.broadcast_to(taps[0][:, None, None, None] + firsts[0][:, None], read)
     columns = np.broadcast_to(taps[1][:, None, None] + firsts[1], read)
-    down, across = _by_group(moves, given, 2).swapaxes(0, 1)  # each (groups, taps, places)
+    down, across = _by_group(moves, options, 2).swapaxes(0, 1)  # each (groups, taps, places)
     y = (down + rows.reshape(down.shape[1:])).astype(moves.dtype)
     x = (across + columns.reshape(down.shape[1:])).astype(moves.dtype)
     for row, of_row, row_slope in _neighbours(y, height):

@@ -139,8 +139,8 @@ class Operation(OpOverload):
         for argument in self._schema.arguments:
             if argument.is_write:
                 increment_version(_tensors((named[argument.name],)))
-        given = {id(tensor) for tensor in tensors}
-        if any(id(tensor) in given for tensor in _tensors((result,))):
+        input_ids = {id(tensor) for tensor in tensors}
+        if any(id(tensor) in input_ids for tensor in _tensors((result,))):
             raise RuntimeError(
                 f"{self.qualname} (with implementation in ???): The output of this custom operator (1) must not also "
                 "be an input to this custom operator and (2) may not alias any inputs to this custom operator or other "

@@ -74,9 +74,10 @@ def record(fn: Callable[..., _T], error_handler: Any = None) -> Callable[..., _T
         except Exception as error:
             file = os.environ.get("TORCHELASTIC_ERROR_FILE")
             if file:
-                told = {"callstack": traceback.format_exc(), "timestamp": str(int(time.time()))}
+                details = {"callstack": traceback.format_exc(), "timestamp": str(int(time.time()))}
                 with open(file, "w", encoding="utf-8") as written:
-                    json.dump({"message": {"message": f"{type(error).__name__}: {error}", "extraInfo": told}}, written)
+                    message = {"message": f"{type(error).__name__}: {error}", "extraInfo": details}
+                    json.dump({"message": message}, written)
             raise
 
     return recorded

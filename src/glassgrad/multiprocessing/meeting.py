@@ -53,10 +53,10 @@ def place_of(url: str, rank: int, size: int) -> tuple[str, int, int]:
     for name in ("rank", "world_size"):
         if name not in known:
             raise ValueError(f"{wrong}{name.replace('_', ' ')} parameter missing")
-    found, count = int(known["rank"]), int(known["world_size"])
+    own_rank, count = int(known["rank"]), int(known["world_size"])
     if parts.scheme != "file":
         file = card_of(host, port or 0) if count > 1 else ""
-    return file, found, count
+    return file, own_rank, count
 
 
 def query_of(url: str) -> dict[str, str]:
@@ -178,16 +178,16 @@ def _reached(
     where: Callable[[], tuple[str, bytes]], rank: int, own: int, timeout: float
 ) -> tuple[str, bytes, Connection[Any, Any]]:
     """The socket of a rank and the key, which ``where`` gives, and the connection to it, as soon as there is one."""
-    found: list[Any] = []
+    peer: list[Any] = []
 
     def visit() -> bool:
         with suppress(OSError, ValueError, KeyError, EOFError, AuthenticationError):  # nobody yet, or gone already
             address, key = where()
             line = Client(address, authkey=key)
             line.send(own)
-            found[:] = address, key, line
-        return bool(found)
+            peer[:] = address, key, line
+        return bool(peer)
 
     if not poll(visit, timeout):
         raise DistNetworkError(f"Timed out: rank {rank} could not be reached by rank {own} within {timeout:g} s")
-    return found[0], found[1], found[2]
+    return peer[0], peer[1], peer[2]

@@ -62,7 +62,7 @@ def finalize(well: bool) -> None:
 def name_failures(rank: int) -> None:
     """Have an error that nobody catches name the rank, as PyTorch does, and end the other ranks."""
 
-    def show(kind: type[BaseException], error: BaseException, place: Any) -> None:
+    def show(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         failed(rank, error, "".join(traceback.format_exception(error)))
 
     sys.excepthook = show

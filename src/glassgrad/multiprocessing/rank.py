@@ -66,9 +66,9 @@ class Rank:
                 continue
             run, attempt = os.environ["TORCHELASTIC_RUN_ID"], os.environ["TORCHELASTIC_RESTART_COUNT"]
             top = Path(log_dir or os.path.join(tempfile.gettempdir(), f"{self.folder.name}-logs"))
-            place = top / run / f"attempt_{attempt}" / str(self.local_rank)
-            place.mkdir(parents=True, exist_ok=True)
-            file = os.open(place / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            folder = top / run / f"attempt_{attempt}" / str(self.local_rank)
+            folder.mkdir(parents=True, exist_ok=True)
+            file = os.open(folder / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             if both & bit and not quiet:
                 _double(bit, file, f"[{os.environ.get('ROLE_NAME', 'default')}{self.local_rank}]:".encode())
             else:

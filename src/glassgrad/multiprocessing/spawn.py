@@ -130,9 +130,10 @@ class ProcessContext:
 
     def _first(self, failed: list[int]) -> int:
         """Of processes that failed the one whose failure may have caused the others': killed, or the first to raise."""
-        told = {index: os.stat(file).st_mtime_ns for index, file in enumerate(self.error_files) if os.path.exists(file)}
-        silent = [index for index in failed if index not in told]
-        first = silent[0] if silent else min(told, key=lambda index: told[index])
+        written = {index: file for index, file in enumerate(self.error_files) if os.path.exists(file)}
+        times = {index: os.stat(file).st_mtime_ns for index, file in written.items()}
+        silent = [index for index in failed if index not in times]
+        first = silent[0] if silent else min(times, key=lambda index: times[index])
         self.processes[first].join(1.0)  # it tells before it ends
         return first
 

@@ -55,7 +55,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     plain = inspect.unwrap(function)
     declared = {} if is_in_python(function) else plain.__annotations__  # in Python no parser looks at them
     absent = getattr(error, "obj", declared) if getattr(error, "name", "") == "_array" else declared
-    for number, (name, place, value) in enumerate(_given(parameters(plain), args, kwargs)):
+    for number, (name, position, value) in enumerate(_given(parameters(plain), args, kwargs)):
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
             if element is absent:
                 words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
@@ -63,7 +63,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         kind, _, rest = ("Tensor" if value is absent else str(declared.get(name))).partition(" | ")
         if kind not in _KINDS or (rest and rest != "None") or (rest and value is None) or _is_taken(value, kind):
             continue
-        words = f"{plain.__name__}(): argument '{name}'{place} must be {kind}, not {called(value)}"
+        words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
         raise TypeError(words) from error
     name = plain.__name__
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS

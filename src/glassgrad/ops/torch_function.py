@@ -197,15 +197,15 @@ def _ask_first(args: Any, kwargs: Any) -> None:
 
 def _outermost(stranger: Any) -> FrameType | None:
     """The frame of the outermost function under way in this package that can be heard and was handed the stranger."""
-    found = None
+    outermost = None
     frame: Any = sys._getframe(1)
     while frame is not None and is_own_frame(frame):
         if frame.f_code is listening.CALL:
             names = frame.f_locals
             if any(value is stranger for value in _values(names["args"], names["kwargs"])):
-                found = frame
+                outermost = frame
         frame = frame.f_back
-    return found
+    return outermost
 
 
 def _is_answered(error: Exception, frame: Any, args: Any, kwargs: Any) -> bool:
@@ -232,14 +232,14 @@ def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> An
         return call.NOT_TAKEN
     signature = _signature(function)
     try:
-        given = signature.bind(*args, **kwargs)
-        for name, value in given.arguments.items():
+        bound = signature.bind(*args, **kwargs)
+        for name, value in bound.arguments.items():
             parameter = signature.parameters[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
-                given.arguments[name] = tuple(map(number_of, value))
+                bound.arguments[name] = tuple(map(number_of, value))
             elif "Tensor" not in str(parameter.annotation):
-                given.arguments[name] = number_of(value)
-        return function(*given.args, **given.kwargs)
+                bound.arguments[name] = number_of(value)
+        return function(*bound.args, **bound.kwargs)
     except Exception:
         return call.NOT_TAKEN
 

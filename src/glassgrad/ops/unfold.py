@@ -120,8 +120,8 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
                 inner.release()
         record.edges, record.saved, record.kind, record.run = edges, (), UNFOLDED, UNFOLDED.run
 
-    def as_form(row: Row, inputs: Sequence[Any], given: Sequence[Any]) -> Any:
-        by_name = dict(zip(row.settings, given, strict=True))
+    def as_form(row: Row, inputs: Sequence[Any], values: Sequence[Any]) -> Any:
+        by_name = dict(zip(row.settings, values, strict=True))
         results = tuple(FORMS[name].function(*inputs, *[by_name[key] for key in settings]))
         return results + (None,) * (len(row.outputs) - len(results))  # a form has no reserve
 

@@ -139,18 +139,18 @@ def _measured(blocks: Sequence[Callable[..., Any]], value: Any) -> tuple[Block, 
 # -- chosen -----------------------------------------------------------------------------------------------------------
 
 
-def _steps(block: Block, held: int, has_input: bool) -> tuple[tuple[bool, int, int, bool], ...]:
-    """The two ways of a block, where ``held`` bytes are held before it and its input perhaps among them.
+def _steps(block: Block, memory: int, has_input: bool) -> tuple[tuple[bool, int, int, bool], ...]:
+    """The two ways of a block, where ``memory`` bytes are held before it and its input perhaps among them.
 
     Each is (whether it is computed again, the bytes held after it, the most held at one time, whether its output is
     among them).
     """
     entry = 0 if has_input else block.input
     whole = block.inside + (block.output if block.saves_output else 0)
-    kept = held + whole + (entry if block.saves_input else 0)
+    kept = memory + whole + (entry if block.saves_input else 0)
     return (
         (False, kept, kept, block.saves_output),
-        (True, held + entry, held + entry + whole, False),
+        (True, memory + entry, memory + entry + whole, False),
     )
 
 
@@ -162,8 +162,8 @@ def _least(blocks: Sequence[Block]) -> int:
         states = {False: 0}  # the least that can be held, by whether the next input is among it
         for block in blocks:
             following: dict[bool, int] = {}
-            for has_input, held in states.items():
-                for _, after, most, has_output in _steps(block, held, has_input):
+            for has_input, memory in states.items():
+                for _, after, most, has_output in _steps(block, memory, has_input):
                     if most <= budget:
                         following[has_output] = min(after, following.get(has_output, after))
             states = following
@@ -182,8 +182,8 @@ def choose(blocks: Sequence[Block], budget: int) -> CheckpointPlan:
     for block in blocks:
         following: dict[bool, list[Any]] = {False: [], True: []}
         for has_input, front in fronts.items():
-            for held, seconds, most, way in front:
-                for again, after, peak, has_output in _steps(block, held, has_input):
+            for memory, seconds, most, way in front:
+                for again, after, peak, has_output in _steps(block, memory, has_input):
                     if peak <= budget:
                         seconds_then = seconds + block.seconds * again
                         following[has_output].append((after, seconds_then, max(most, peak), (again, way)))
@@ -206,7 +206,7 @@ def _front(states: list[Any], budget: int) -> list[Any]:
     """The states that no other beats in both bytes and seconds."""
     if len(states) > _STATES:
         part = max(budget // _FINENESS, 1)
-        states = [(-(-held // part) * part, *rest) for held, *rest in states]
+        states = [(-(-memory // part) * part, *rest) for memory, *rest in states]
         states = [state for state in states if state[0] <= budget] or states
     front: list[Any] = []
     for state in sorted(states, key=lambda state: state[:3]):

@@ -25,18 +25,18 @@ def writes_behind(recording: Any, walked: Walk) -> list[Write]:
     if not writes:
         return []
     nodes = dict(zip(walked.seqs, walked.nodes, strict=True))
-    found = []
+    late_writes = []
     for write in writes:
         users = []
         for call in calls[: write.index]:
             meets = call.buffer == write.buffer or any(calls[at].buffer == write.buffer for at in call.inputs)
-            made = [nodes[age] for age in range(call.start, call.stop) if age in nodes]
-            if meets and made:
-                users.append((_saves(made, calls[write.inputs[0]].info), call, op_name(made[-1])))
+            created = [nodes[age] for age in range(call.start, call.stop) if age in nodes]
+            if meets and created:
+                users.append((_saves(created, calls[write.inputs[0]].info), call, op_name(created[-1])))
         if users:
             is_saved, call, name = max(users, key=lambda user: user[0])
-            found.append(Write(write.loc, name, call.loc, is_saved))
-    return found
+            late_writes.append(Write(write.loc, name, call.loc, is_saved))
+    return late_writes
 
 
 def _through_data(calls: list[Any], write: Any) -> bool:

@@ -77,13 +77,13 @@ def _transformers() -> type:
 
 def frame_with(error: BaseException, method: str, *names: str) -> dict[str, Any] | None:
     """The innermost frame of an error whose ``self`` has a method, as its ``self`` and some of its names; else None."""
-    found, traceback = None, error.__traceback__
+    values, traceback = None, error.__traceback__
     while traceback is not None:
         known = traceback.tb_frame.f_locals
         if hasattr(known.get("self"), method) and all(name in known for name in names):
-            found = {name: known[name] for name in ("self", *names)}
+            values = {name: known[name] for name in ("self", *names)}
         traceback = traceback.tb_next
-    return found
+    return values
 
 
 def step_of(self: Any, model: Any, inputs: Any) -> Any:

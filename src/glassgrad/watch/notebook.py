@@ -83,8 +83,8 @@ def in_cells(text: str, shell: Any) -> str:
     known = getattr(getattr(shell, "compile", None), "_filename_map", {})  # of Jupyter's files to the cells' numbers
     cells = {os.path.basename(file).removesuffix(".py"): number for file, number in known.items()}
 
-    def in_cell(place: re.Match[str]) -> str:
-        name, line = place.groups()
+    def in_cell(match: re.Match[str]) -> str:
+        name, line = match.groups()
         cell = cells.get(name) or (name.partition("-")[0] if "-" in name else shell.execution_count)
         return f"In[{cell}] line {line}"
 

@@ -142,8 +142,8 @@ def _operand(walked: Walk, names: list[str], i: int) -> int | None:
 def _broadcast(seen: Seen, i: int) -> None:
     """``[N, 1] - [N]``: a difference of all with all."""
     walked = seen.walked
-    given = saved(walked.nodes[i], "self")  # of a loss that sums up at once, and of abs
-    shape = _shape(walked.nodes[i]) if given is None else tuple(map(int, given.shape))
+    operand = saved(walked.nodes[i], "self")  # of a loss that sums up at once, and of abs
+    shape = _shape(walked.nodes[i]) if operand is None else tuple(map(int, operand.shape))
     edges = [edge for edge in walked.inputs[i] if edge is not None]
     if len(edges) == 1 and (seen.names[i], seen.names[edges[0][0]]) == ("Abs", "Sub"):
         edges = [edge for edge in walked.inputs[edges[0][0]] if edge is not None]

@@ -221,12 +221,12 @@ class Verdict:
 
     def _optimizer(self) -> Iterator[Finding]:
         """Parameters that get gradients and belong to no optimizer."""
-        looks, told = self.looks, set(self.in_optimizer)
+        looks, covered = self.looks, set(self.in_optimizer)
         for root in looks.roots:
             for path, kind, layers in loose_layers(root):
                 if not self._has_reached(root) and not any(map(self._has_reached, layers)):
                     continue  # left over from something else
-                told.update(id(p) for layer in layers for p in layer.parameters())
+                covered.update(id(p) for layer in layers for p in layer.parameters())
                 yield Finding(
                     "list", f"{type(root).__name__}.{path} is a {kind} of {plural(len(layers), 'layer')}: the model "
                     "does not see inside, so the optimizer, .to() and state_dict() do not either.",
@@ -237,12 +237,12 @@ class Verdict:
         for root in looks.roots:
             parameters = [p for p in root.parameters() if p.requires_grad]
             trained = [p for p in parameters if id(p) in self.in_optimizer]
-            left = [p for p in parameters if id(p) not in told and self._has_evidence(p)]
+            left = [p for p in parameters if id(p) not in covered and self._has_evidence(p)]
             if left and (not trained or all(id(p) in self.in_models for p in self.in_optimizer.values())):
-                told.update(map(id, left))
+                covered.update(map(id, left))
                 yield self._untrained(left, "finding" if trained else "note")
         kind = self.watch.torch.nn.Parameter
-        lone = [e.parameter for key, e in looks.parameters.items() if key not in told and key not in self.in_models]
+        lone = [e.parameter for key, e in looks.parameters.items() if key not in covered and key not in self.in_models]
         lone = [p for p in lone if issubclass(type(p), kind) and self._has_evidence(p)]
         if lone:
             yield self._untrained(lone, "note")
@@ -280,9 +280,9 @@ class Verdict:
         zero = [e.parameter for e in graded if e.zero == e.graded >= min(3, looks.number) and looks.number >= 2]
         flow = looks.flow_of_first
         zero = [p for p in zero if flow is None or not flow.cancels(p)]
-        told = "labels ignored" in looks.patterns
-        told = told or any(dead.how_many() == len(dead.runs) for dead in looks.units.dead.values())
-        if zero and not bad and not told:
+        explained = "labels ignored" in looks.patterns
+        explained = explained or any(dead.how_many() == len(dead.runs) for dead in looks.units.dead.values())
+        if zero and not bad and not explained:
             everything = len(zero) == len(graded)
             who = "every parameter" if everything else self._named(zero)
             answer = self.answers.get("zero gradients")

@@ -25,9 +25,9 @@ def loop_of(steps: Sequence[Step], inputs: Sequence[Value], outputs: Sequence[Va
     names = {value.number: f"x{n}" for n, value in enumerate(inputs)}
     lines = []
     for n, step in enumerate(steps):
-        formula, given = given_to(step)
+        formula, bindings = given_to(step)
         assert formula is not None
-        texts = {name: _text(value, names) for name, value in given.items() if is_numeric(value)}
+        texts = {name: _text(value, names) for name, value in bindings.items() if is_numeric(value)}
         lines.append(f"t{n} = {filled_in(formula.text, texts)}")
         names[step.results[0].number] = f"t{n}"
     lines += [f"y{n}[i] = {names[value.number]}" for n, value in enumerate(outputs)]
@@ -102,10 +102,10 @@ def _caller(
         outs = {n: room(arrays, place) for n, place in over.items()}  # before anything else holds one of them
         large = next(array for array, number in zip(arrays, numbers, strict=True) if not number)
         outs.update([(n, np.empty(large.shape, kind)) for n in fresh])
-        given = [*arrays]
+        operands = [*arrays]
         for n, place in over.items():
-            given[place] = outs[n]
-        flat = [kind.type(array) if number else array.reshape(-1) for array, number in zip(given, numbers, strict=True)]
+            operands[place] = outs[n]
+        flat = [kind.type(one) if number else one.reshape(-1) for one, number in zip(operands, numbers, strict=True)]
         shared_out(work, large.size, large.size * 2, *flat, *[outs[n].reshape(-1) for n in fresh])
         return outs[0] if count == 1 else tuple([outs[n] for n in range(count)])
 

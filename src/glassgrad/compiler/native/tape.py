@@ -63,26 +63,26 @@ class Place:
         """The places of what a row's kernel makes of this one: views."""
         reach = 1 + sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
         base = np.empty(max(reach, 1), np.int8)
-        made = view(np.lib.stride_tricks.as_strided(base, self.shape, self.strides), *settings)
-        found = []
-        for one in made if isinstance(made, (tuple, list)) else [made]:
+        result = view(np.lib.stride_tricks.as_strided(base, self.shape, self.strides), *settings)
+        places = []
+        for one in result if isinstance(result, (tuple, list)) else [result]:
             if not np.may_share_memory(one, base):
                 raise NotNative("a view that is a copy")
             moved = one.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-            found.append(Place(self.base, one.shape, self.offset + moved, one.strides))
-        return found
+            places.append(Place(self.base, one.shape, self.offset + moved, one.strides))
+        return places
 
     def axes(self) -> list[tuple[int, int]]:
         """Sizes and steps of the fewest axes that lead through it in order."""
-        found: list[tuple[int, int]] = []
+        axes: list[tuple[int, int]] = []
         for n, step in zip(self.shape, self.strides, strict=True):
             if n == 1:
                 continue
-            if found and found[-1][1] == n * step:
-                found[-1] = found[-1][0] * n, step
+            if axes and axes[-1][1] == n * step:
+                axes[-1] = axes[-1][0] * n, step
             else:
-                found.append((n, step))
-        return found
+                axes.append((n, step))
+        return axes
 
 
 def dense(shape: Sequence[int]) -> tuple[int, ...]:
@@ -242,17 +242,17 @@ class Tape:
 
     # -- formulas -------------------------------------------------------------------------------------------------
 
-    def _map(self, result: Value, formula: str, given: dict[str, Any]) -> None:
+    def _map(self, result: Value, formula: str, bindings: dict[str, Any]) -> None:
         """Compute a formula for each element of a result."""
         places = {
             name: self._place(operand) if isinstance(operand, Value) else self._constant(operand)
-            for name, operand in given.items()
+            for name, operand in bindings.items()
             if is_numeric(operand)
         }
         out = self._new(result)
-        made = self._formula(formula, places, out)
-        if made is not out:
-            self._copied(made, out)
+        place = self._formula(formula, places, out)
+        if place is not out:
+            self._copied(place, out)
 
     def _formula(self, formula: str, places: dict[str, Place], out: Place | None = None) -> Place:
         places = {"zero": self._constant(0.0), "one": self._constant(1.0), **places}
@@ -324,10 +324,10 @@ class Tape:
             elif step.name in FUNCTIONS:
                 self._map(step.results[0], f"{step.name}(self)", {"self": step.operands[0]})
             else:
-                formula, given = given_to(step)
+                formula, bindings = given_to(step)
                 if formula is None or len(step.results) != 1:
                     raise NotNative(f"no instruction for {step.name}")
-                self._map(step.results[0], formula.text, given)
+                self._map(step.results[0], formula.text, bindings)
         elif step.kind == "tensors" and step.name == "detach" and len(step.inputs) == 1:
             self.places[step.results[0].number] = self._place(step.inputs[0])
         elif step.kind == "gradient" and step.name == "set":
@@ -346,15 +346,15 @@ class Tape:
 
     def _gradient(self, step: Step) -> None:
         target, value = step.operands[:2]
-        (made,) = step.results
+        (grad,) = step.results
         if target.dtype != self.kind or not target.dense:
             raise NotNative("a gradient of another dtype or with gaps")
         place = self._place(value)
         if is_number(target):
             place = Place(ROOM, (), self._in_room(place))
         elif not step.named.get("own"):
-            place = self._copied(place, self._slot("gradient", made, target.shape))
-        self.places[made.number] = place
+            place = self._copied(place, self._slot("gradient", grad, target.shape))
+        self.places[grad.number] = place
         self.gradients[target.number] = target, place
 
     def _optimizer(self, step: Step) -> None:
@@ -383,9 +383,9 @@ class Tape:
         if len(a.shape) != 2 or len(b.shape) != 2:
             raise NotNative("a product of other than matrices")
         out = self._new(result)
-        made = self._times(a, b, out if bias is None else self._fresh(result.shape))
+        unbiased = self._times(a, b, out if bias is None else self._fresh(result.shape))
         if bias is not None:
-            self._on_all(do.ADD, [made, self._place(bias)], out)
+            self._on_all(do.ADD, [unbiased, self._place(bias)], out)
 
     def _times(self, a: Place, b: Place, out: Place) -> Place:
         (rows, depth), n = a.shape, b.shape[1]
@@ -409,15 +409,15 @@ class Tape:
         turned = Place(place.base, shape, place.offset, tuple(place.strides[axis] for axis in order))
         count = prod(shape[: len(axes)])
         out = self._new(result)
-        made = self._fresh(result.shape) if mean else out
+        sums = self._fresh(result.shape) if mean else out
         entry = self._flat(turned, shape)
         if prod(result.shape) == 1:
-            self._emit(do.TOTAL, made, count, entry)
+            self._emit(do.TOTAL, sums, count, entry)
         else:  # ones times the matrix
             one = self._at(self._constant(1.0))
-            self._emit(do.PRODUCT, made, prod(result.shape), one, entry, 0, 1, 0, 0, count)
+            self._emit(do.PRODUCT, sums, prod(result.shape), one, entry, 0, 1, 0, 0, count)
         if mean:
-            self._on_all(do.DIV, [made, self._constant(count)], out)
+            self._on_all(do.DIV, [sums, self._constant(count)], out)
 
     def _reduced(self, step: Step, source: Value, *settings: Any) -> None:
         """A sum or a mean: over dimensions that are given, over the rows of a matrix, or over everything."""

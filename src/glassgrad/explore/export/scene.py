@@ -290,9 +290,9 @@ class Scene:
             if self.kind[i] == LEAF:
                 shown = f" = {value}" if value else f" {shape}" if shape else ""
                 return f"The leaf {name}{shown}.{notes}"
-            made = some([self.called(self.arrows["src"][arrow]) for arrow in self.into[i]])
+            operands = some([self.called(self.arrows["src"][arrow]) for arrow in self.into[i]])
             start = f"{name}, {self.name(i)}" if self.variable(i) not in ("", self.name(i)) else name
-            start += f" of {made or 'constants'}"
+            start += f" of {operands or 'constants'}"
             if self.kind[i] == OUTPUT:
                 start = f"The output {name}"
             elif self.kind[i] == CUT:

@@ -118,7 +118,7 @@ def homes_of(graph: Graph, picture: Drawn) -> list[int | None]:
     """
     home = [box.scope for box in picture.boxes]
     parent = {scope.index: scope.parent for scope in graph.scopes}
-    owned = {held.node for held in graph.parameters}
+    owned = {parameter.node for parameter in graph.parameters}
     again = {box.first for box in picture.boxes if box.kind == "input" and box.first is not None}
 
     def around(scope: int | None) -> list[int]:
@@ -335,10 +335,10 @@ def sizes_through(
     graph: Graph, picture: Drawn, groups: Sequence[Group], levels: Sequence[Level]
 ) -> list[tuple[str, str, int]]:
     """Of each card the shapes of what goes in and of what comes out, and how many numbers its parameters have."""
-    owned = {held.node for held in graph.parameters}
+    owned = {parameter.node for parameter in graph.parameters}
     weights: Counter[str] = Counter()  # by the module's path
-    for held in graph.parameters:
-        stem, size = held.path, math.prod(held.tensor.shape)
+    for parameter in graph.parameters:
+        stem, size = parameter.path, math.prod(parameter.tensor.shape)
         while stem:
             stem = stem.rpartition(".")[0]
             weights[stem] += size

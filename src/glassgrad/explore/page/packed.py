@@ -39,8 +39,8 @@ def _details(details: Mapping[int, Mapping[str, Any]], count: int) -> dict[str, 
     numbers: dict[Any, int] = {None: 0}
     columns = {key: [0] * count for key in DETAILS}
     for i, detail in details.items():
-        for key, told in detail.items():
-            columns[key][i] = numbers.setdefault(told, len(numbers))
+        for key, value in detail.items():
+            columns[key][i] = numbers.setdefault(value, len(numbers))
     return {"told": list(numbers), **_columns(columns)}
 
 
