@@ -1,8 +1,7 @@
 """Names of PyTorch's data pipes, which packages ask loaders for."""
 
-from glassgrad.utils.data.datapipes.iter.combinatorics import ShufflerIterDataPipe
-
 import glassgrad
+from glassgrad.utils.data.datapipes.iter.combinatorics import ShufflerIterDataPipe
 
 
 def test_a_loader_has_no_pipe():
