@@ -50,9 +50,8 @@ def alias() -> Iterator[ModuleType]:
     package.ops = sys.modules[f"{THEIRS}.ops"] = importlib.import_module(f"{OURS}._ops").ops
     package.__version__ = importlib.import_module(f"{OURS}.torch_version").__version__  # scripts compare it
     package.torch = package  # PyTorch's package imports itself
-    try:
-        yield package
-    finally:
+
+    def put_back() -> None:
         package.__version__, package.ops = release, own_ops
         del package.torch
         sys.meta_path.remove(finder)
@@ -68,6 +67,12 @@ def alias() -> Iterator[ModuleType]:
             sys.modules[parent].__dict__.pop(last_name, None)
             if SAFE in taken:
                 setattr(sys.modules[parent], last_name, taken[SAFE])
+
+    try:
+        yield package
+    finally:
+        if not sys.is_finalizing():  # at the end of Python nobody looks any more
+            put_back()
 
 
 _installed: list[Any] = []  # the open block of this process, kept alive to its end
