@@ -22,6 +22,7 @@ from typing import Any
 
 COLUMNS = ("sums", "mlp weak", "mlp strong", "gpt weak", "gpt strong", "mlp alone", "mlp sum", "gpt alone", "gpt sum")
 TURNS = 3  # how often each job runs; of these the median
+TRIES = 3  # how often one that fails is begun: gloo's processes abort now and then as they end
 
 
 def best(step: Callable[[], Any], meet: Callable[[], Any], rounds: int) -> float:
@@ -130,15 +131,19 @@ def jobs() -> dict[str, list[str]]:
 
 def compare() -> None:
     """Run the jobs in turns, one thread for each rank, and print the medians as a table."""
-    found: dict[str, list[dict[str, float]]] = {}
+    results: dict[str, list[dict[str, float]]] = {}
     for _ in range(TURNS):
         for name, line in jobs().items():
-            done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-            if done.returncode:
-                sys.exit(f"{name}: {done.stderr}")
-            found.setdefault(name, []).append(json.loads(done.stdout.strip().splitlines()[-1]))
+            for left in reversed(range(TRIES)):
+                done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+                if not done.returncode:
+                    results.setdefault(name, []).append(json.loads(done.stdout.strip().splitlines()[-1]))
+                    break
+                if not left:
+                    sys.exit(f"{name}: {done.stderr}")
+                print(f"{name}: failed, and is tried again", file=sys.stderr)
     print("| ms |", " | ".join(COLUMNS), "|\n|", " | ".join(["---"] * (len(COLUMNS) + 1)), "|")
-    for name, turns in found.items():
+    for name, turns in results.items():
         medians = [statistics.median(turn[each] for turn in turns) if each in turns[0] else "-" for each in COLUMNS]
         print("|", " | ".join(map(str, [name, *medians])), "|")
 
