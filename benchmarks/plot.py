@@ -72,7 +72,7 @@ def plot(results: Sequence[Result], path: str, note: str) -> None:
     axes.grid(axis="x", color="#dddddd", zorder=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("times as fast (or as small) as torch eager; lines: the middle half of the rounds", fontsize=9)
+    axes.set_xlabel("times as fast (or as small) as torch eager;\nlines: the middle half of the rounds", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: [*ours, *marks].index(labels[i]))
     figure.legend(
