@@ -297,21 +297,3 @@ def test_a_norm_that_is_not_finite_is_told():
                 call(torch.ones(3) * float("inf"))
         else:
             assert call(torch.ones(3)).item() == pytest.approx(3**0.5)
-
-
-def test_a_loop_whose_sizes_grow_is_replayed_in_the_end():
-    torch.manual_seed(0)
-    table = torch.randn(7, 16)
-
-    def letters(first):
-        kept, token = torch.zeros(1, 16), first
-        for _ in range(12):
-            kept = torch.cat([kept, F.embedding(token, table)])  # which waits for its indices
-            token = kept.sum(0)[:7].argmax(dim=0, keepdim=True)
-        return kept
-
-    fast = torch.compile(letters, pure=True)
-    for number in range(40):
-        first = torch.tensor([number % 7])
-        assert torch.equal(fast(first), letters(first))
-    assert "def replay(" in fast.source, torch.compile.explain(fast).reasons

@@ -81,7 +81,6 @@ class Compiled:
     """What ``compile(function)`` calls: the state of one compiled function."""
 
     is_pure = False
-    turns = 1  # for each way that calls may go: turns of a loop, each of which is another way on the tape
 
     def __init__(
         self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None, verify: int = 0,
@@ -145,7 +144,7 @@ class Compiled:
             message = "Detected recompile when torch.compile stance is 'fail_on_recompile'."
             raise RuntimeError(message + self._described())
         parts = bool(run.node.after)  # it knows others there
-        if stance != "eager_on_recompile" and self.branches + parts < self.limit * self.turns:
+        if stance != "eager_on_recompile" and self.branches + parts < self.limit:
             self.branches += parts
             return True
         run.abandon()

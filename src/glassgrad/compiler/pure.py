@@ -20,7 +20,7 @@ from .tape import Unknown, note_atom, signature
 from .verify import State, compared
 
 WARM = 2  # calls before one is written down: they tell which tensors stay, and make programs
-TRIES = 64  # calls with arguments of one kind that may bring something new, such as the next turn of a loop
+TRIES = 4  # calls with arguments of one kind that may bring something new
 
 
 class Replay:
@@ -35,13 +35,12 @@ class Pure(Compiled):
     """The state of a compiled function that is promised to be pure."""
 
     is_pure = True
-    turns = 8
 
     def forget(self) -> None:
         """Begin anew."""
         super().forget()
         self.replayed: dict[Any, Any] = {}  # by what the arguments look like; a number of tries, or None: there is none
-        self.asked = 0  # so often a replay was asked for
+        self.turns = 0  # so often a replay was asked for
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
@@ -65,8 +64,8 @@ class Pure(Compiled):
             return self._written_down(call_key, replay, inputs, args, kwargs)
         if replay is None:
             return super().call(args, kwargs)
-        self.asked += 1
-        if self.verify and self.asked % self.verify == 0:
+        self.turns += 1
+        if self.verify and self.turns % self.verify == 0:
             return self._verified(replay, inputs, args, kwargs)
         answer = replay.run(*inputs)
         return super().call(args, kwargs) if answer is MISS else answer
