@@ -339,11 +339,10 @@ reduce_scatter_tensor = _former("reduce_scatter_tensor", reduce_scatter_single)
 
 
 def _send_objects(
-    name: str, group: ProcessGroup | None, fill: list[Any] | None, values: list[Any],
-    end: tuple[int | None, ...] = (),
-) -> None:  # fmt: skip
+    name: str, given: Any, fill: list[Any] | None, values: list[Any], end: tuple[int | None, ...] = ()
+) -> None:
     """Pickle ``values``, one for each rank or one for all, and fill a list with the objects that come."""
-    if (group := member(group, name)) is None:
+    if (group := member(given, name)) is None:
         return
     kind = name.partition("_object")[0]
     root = rank_inside(group, end[0], end[1], 0, kind) if end else None

@@ -46,11 +46,9 @@ def irecv(
     return _begun("recv", tensor, src, group, tag, group_src)
 
 
-def _begun(
-    name: str, tensor: Any, rank: int | None, group: ProcessGroup | None, tag: int, inside: int | None
-) -> Receipt | None:
+def _begun(name: str, tensor: Any, rank: int | None, given: Any, tag: int, inside: int | None) -> Receipt | None:
     check(tensor=tensor)
-    if (group := member(group, f"i{name}")) is None:
+    if (group := member(given, f"i{name}")) is None:
         return None
     sends = name == "send"
     anybody = not sends and rank is None and inside is None
