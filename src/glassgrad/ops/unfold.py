@@ -119,6 +119,9 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
                 _lead_to(inner, leaves)
                 inner.release()
         record.edges, record.saved, record.kind, record.run = edges, (), UNFOLDED, UNFOLDED.run
+        hooks = getattr(record, "_hooks", None)
+        if hooks is not None and hooks.inner is not None:
+            hooks.inner = UNFOLDED.run
 
     def as_form(row: Row, inputs: Sequence[Any], values: Sequence[Any]) -> Any:
         by_name = dict(zip(row.settings, values, strict=True))
