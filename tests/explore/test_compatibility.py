@@ -393,7 +393,11 @@ def test_in_distributed_data_parallel(torch):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     queue = torch.multiprocessing.get_context("spawn").SimpleQueue()
-    torch.multiprocessing.spawn(_rank, (port, queue), nprocs=2)
+    try:
+        torch.multiprocessing.spawn(_rank, (port, queue), nprocs=2)
+    except torch.multiprocessing.ProcessExitedException as error:
+        assert error.signal_name == "SIGABRT"  # as PyTorch's gloo does now and then when it ends: the answer is there
+    assert not queue.empty()
     names = ("module.left.weight", "module.left.bias")
     assert queue.get() == [True, names, [True, True, False, False], True]
 
