@@ -22,7 +22,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib.util import find_spec
 from threading import get_ident
 from typing import Any
@@ -99,27 +98,34 @@ class _Waiting:
     """What stands for a file of kernels that has not earned to be loaded: NumPy serves what it is asked for."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self._name = name
 
     def __getattr__(self, function: str) -> Any:
-        return partial(self._asked, function)
+        name, has_earned = self._name, _counts().by
 
-    def _asked(self, function: str, *arguments: Any, **settings: Any) -> Any:
-        if not _counts().by(self.name, arguments, settings):
-            return None
-        return getattr(_loaded(self.name), function)(*arguments, **settings)
+        def asked(*arguments: Any, **settings: Any) -> Any:
+            if patient and not has_earned(name, arguments, settings):
+                return None
+            return getattr(_loaded(name), function)(*arguments, **settings)
+
+        setattr(self, function, asked)  # small arrays ask again and again: the next call finds it at once
+        return asked
 
 
 def is_ready(name: str, elements: int) -> bool:
     """Whether the file of kernels of that name is loaded, or has earned it by ``elements`` more to be made."""
-    return name in globals() or not patient or _counts().by_elements(name, elements)
+    present = globals().get(name)
+    is_loaded = present is not None and not isinstance(present, _Waiting)
+    return is_loaded or not patient or _counts().by_elements(name, elements)
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
-    waits = patient and not _counts().has(name)  # a name of no file has earned nothing
-    return _Waiting(name) if waits else _loaded(name)
+    if not patient or _counts().has(name):  # a name of no file has earned nothing
+        return _loaded(name)
+    globals()[name] = waiting = _Waiting(name)
+    return waiting
 
 
 def _loaded(name: str) -> Any:

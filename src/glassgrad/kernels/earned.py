@@ -47,9 +47,9 @@ def by_elements(name: str, elements: int) -> bool:
     before = _asked.get(name, 0)
     now = _asked[name] = before + elements
     worth = WORTH.get(name, 0)
-    if before < worth >> 2 <= now:
-        ahead.begin(name)
     if now < worth:
+        if before < worth >> 2 <= now:
+            ahead.begin(name)
         return False
     ahead.wait(name)
     return True
@@ -57,7 +57,10 @@ def by_elements(name: str, elements: int) -> bool:
 
 def by(name: str, arguments: Iterable[Any], settings: Mapping[str, Any]) -> bool:
     """Whether it has with a call of one of its functions, whose arrays count."""
-    return by_elements(name, max(_CALL, _elements(arguments) + _elements(settings.values())))
+    elements = _elements(arguments)
+    if settings:
+        elements += _elements(settings.values())
+    return by_elements(name, elements if elements > _CALL else _CALL)
 
 
 def _elements(values: Iterable[Any]) -> int:
