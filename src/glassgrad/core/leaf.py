@@ -10,13 +10,11 @@ import numpy as np
 
 from ..ground import errors
 from .record import VersionCounter
+from .tensor import Tensor, new, wrap
 
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
-new = object.__new__
-Tensor: Any = None  # handed in by tensor.py: the engine stands below Tensor
-wrap: Any = None  # the tensor of an array, handed in by tensor.py
-copied: Any = None  # a recorded copy of a Tensor, handed in by autograd/api.py
+copied: Any = NotImplemented  # a recorded copy of a Tensor, handed in by autograd/api.py
 
 
 def _count(leaf: Any, grad: Any) -> int:  # called as ``accumulate`` is, so that as many references are counted

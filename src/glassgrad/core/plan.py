@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..ground.synonyms import synonyms_in
-from .record import Kind
+from .record import Kind, Record
 
 if TYPE_CHECKING:
     from .row import Row
@@ -174,8 +174,21 @@ class Plan:
         return kind
 
 
-gradients: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by history.py
-gradients_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
+#: ``gradients_of(record, grad, keep, lifted, wanted)``: from ``gradients.py``, which comes with the first walk.
+gradients_of: Callable[..., Sequence[Any]] = NotImplemented
+
+
+def gradients(
+    record: Record, grad: Any, keep: bool, lifted: bool = False, wanted: Sequence[bool] | None = None
+) -> Sequence[Any]:
+    """The way back of every row: the gradients of a record's inputs."""
+    return gradients_of(record, grad, keep, lifted, wanted)
+
+
+def gradients_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
+    """The same as Tensors, by recorded operations."""
+    return gradients_of(record, grad, keep, True, None)
+
 
 _bound: dict[int, dict[str, Any]] = {}  # for each file of rules its names, with rows as their kernels
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import engine, history, saved
+from ..core import engine, saved
+from ..core.plan import gradients
 from ..core.record import OUTPUT, Bundle, Fitting, Record, freed
 from ..core.tensor import Tensor, edge_of, wrap
 from ..families.matrix.rows import products
@@ -444,7 +445,7 @@ class _Walk:
         """One run of a record for some of its edges, without its hooks; the graph stays."""
         if record.kind.row is None or record.run is freed:
             return engine.bare(record, grad, True, False)  # type: ignore[no-any-return]
-        return history.gradients(record, grad, True, False, wishes)
+        return gradients(record, grad, True, False, wishes)
 
 
 _chances = np.random.default_rng(0)

@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import engine, history, write
+from ..core import engine, write
+from ..core.gradients import read_saved
+from ..core.plan import gradients_lifted
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
@@ -289,7 +291,7 @@ def _by_reverse_rule(
                 elif source == "constant":
                     arguments.append(record.constants[slot])
                 else:
-                    arguments.append(history._saved(record, row, source, slot, cast, True, {}))
+                    arguments.append(read_saved(record, row, source, slot, cast, True, {}))
             answer = rule(*arguments)
             part = answer[targets.index(target)] if len(targets) > 1 else answer
             if part is not None:
@@ -335,7 +337,7 @@ def twice_transposed(
         seeds = {number: level.track(zeros_of(outs[number]), LEAF) for number in numbers}
         bundled = row.plan.kind.outputs > 1
         grad = Bundle([seeds.get(number) for number in range(len(outs))]) if bundled else seeds[numbers[0]]
-        pulled = history.gradients_lifted(record, grad, True)
+        pulled = gradients_lifted(record, grad, True)
         roots = []
         positions = range(len(values)) if row.listed else row.plan.edges
         for position, gradient in zip(positions, pulled, strict=True):

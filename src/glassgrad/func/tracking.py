@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core import call, engine, history, write
-from ..core.record import Record, output_of
+from ..core import engine, history, promotion, write
+from ..core.plan import gradients_lifted
+from ..core.record import Bundle, Record, output_of
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ground import modes
@@ -215,8 +216,8 @@ def recording() -> Iterator[Reverse]:
 
 def describe(row: Row, edges: tuple[Any, ...], flat: Sequence[Any], settings: Sequence[Any]) -> Record:
     """A record of a call on any tensors, with its inputs saved; results are for the caller to keep."""
-    arrays = call.arrays_of(row, flat)
-    cast = call.common_dtype(row, flat) if row.typed is not None else None
+    arrays = promotion.arrays_of(row, flat)
+    cast = promotion.common_dtype(row, flat) if row.typed is not None else None
     return history.make_record(row, edges, flat, arrays, settings, cast)
 
 
@@ -227,8 +228,8 @@ def back_through(row: Row, source: Any, settings: Sequence[Any], number: int, gr
         count = len(several(call_row(row, (source,), settings)))
         grads = [None] * count
         grads[number] = grad
-        grad = history.Bundle(grads)
-    return history.gradients_lifted(record, grad, True)[0]
+        grad = Bundle(grads)
+    return gradients_lifted(record, grad, True)[0]
 
 
 def gradients(

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..core import call, write
+from ..core import call
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground.listening import audible
 from ..ground.synonyms import in_pytorchs_words, synonyms_in
 from .declare import COMPOSITES, Composite
+
+#: ``in_place(row, target, others, settings)`` computes a row into ``target``: from ``core/write.py``.
+in_place: Callable[..., Any] = NotImplemented
 
 #: Operators that have a reflected form under the same function.
 _COMMUTE = {"add", "mul", "and", "or", "xor"}
@@ -92,25 +95,25 @@ def writer(row: Row) -> Callable[..., Any]:
         usual = tuple(defaults[name] for name in settings) if len(defaults) == len(settings) else None
         synonyms = synonyms_in([*row.inputs[1:], *settings])
 
-        def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        def write(self: Tensor, *args: Any, **kwargs: Any) -> Any:
             if len(args) == n_inputs - 1 and usual is not None and not kwargs:
-                return write.in_place(row, self, args, usual)
+                return in_place(row, self, args, usual)
             kwargs = in_pytorchs_words(kwargs, synonyms)
             values = list(args)
             if row.formerly and any([isinstance(value, Tensor) for value in args[n_inputs - 1 :]]):
                 tensors, former_settings = call.refusals.former(row, (self, *args))
-                return write.in_place(row, self, tensors[1:], former_settings)
+                return in_place(row, self, tensors[1:], former_settings)
             for name in row.inputs[1 + len(values) : n_inputs]:
                 values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)
             others, setting_values = values[: n_inputs - 1], values[n_inputs - 1 :]
             setting_values += [kwargs.pop(name, defaults.get(name)) for name in settings[len(setting_values) :]]
             if kwargs:
                 raise TypeError(f"{row.name}_() got an unexpected keyword argument '{next(iter(kwargs))}'")
-            return write.in_place(row, self, others, setting_values)
+            return in_place(row, self, others, setting_values)
 
-        in_place.__name__ = in_place.__qualname__ = f"{row.name}_"
-        in_place.__doc__ = f"In-place :func:`{row.name}`."
-        variant = _writers[row.name] = audible(in_place)
+        write.__name__ = write.__qualname__ = f"{row.name}_"
+        write.__doc__ = f"In-place :func:`{row.name}`."
+        variant = _writers[row.name] = audible(write)
     return variant
 
 

@@ -8,10 +8,11 @@ gone.  Layers are known by PyTorch's files: ``nn.modules.pooling`` shows what th
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import call, leaf, record, saved, tensor, write
+from ..core import call
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import importing, listening, paths
@@ -158,21 +159,41 @@ def _complete(owner: type, name: str) -> None:
         setattr(owner, method, Later(owner, method, _ARITHMETIC))
 
 
-for _holder, _door, _file in (
-    (call, "strangers", "ops.override"), (call, "shapes_only", "ops.override"), (write, "strangers", "ops.override"),
-    (call, "into", "tensor.out"), (call, "refuse_gradients", "tensor.out"),
-    (call, "heard", "tensor.heard"), (saved, "stale", "tensor.overwritten"), (tensor, "node_of", "tensor.node"),
-    (record, "make_hooks", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
-    (tensor, "check_grad", "tensor.members"), (tensor, "reread", "core.views"), (saved, "written", "core.views"),
-    (leaf, "copied", "autograd.api"),
-    *((listening, _name_there, "ops.torch_function") for _name_there in (
-        "is_answered", "overridden", "ask_first", "with_numbers",
-    )),
-    (listening, "refuse_sooner", "ops.arguments"),
-):  # fmt: skip
-    hand_in(_holder, _door, _file, _PACKAGE)
-call.refusals = File("tensor.refusals")
-write.refusals, call.views = File("tensor.writable"), File("core.views")
+#: What files ask of files above them, or of such as few programs need: functions by name, and the file of each.
+_DOORS: dict[str, dict[str, str | File]] = {
+    "core.record": {"make_hooks": "tensor.hooks"},
+    "core.tensor": {
+        "reread": "core.views", "construct": "families.storage.typed", "check_grad": "tensor.members",
+        "node_of": "tensor.node",
+    },
+    "core.plan": {"gradients_of": "core.gradients"},
+    "core.call": {
+        "strangers": "ops.override", "shapes_only": "ops.override", "agree": "core.promotion", "into": "tensor.out",
+        "refuse_gradients": "tensor.out", "heard": "tensor.heard", "refusals": File("tensor.refusals"),
+        "views": File("core.views"),
+    },
+    "core.leaf": {"copied": "autograd.api"},
+    "core.saved": {"stale": "tensor.overwritten", "written": "core.views"},
+    "core.write": {"strangers": "ops.override", "refusals": File("tensor.writable")},
+    "ground.listening": {
+        "is_answered": "ops.torch_function", "overridden": "ops.torch_function", "ask_first": "ops.torch_function",
+        "with_numbers": "ops.torch_function", "refuse_sooner": "ops.arguments",
+    },
+    "ops.bind": {"in_place": "core.write"},
+}  # fmt: skip
+
+
+def _give_doors(file: str, module: Any) -> None:
+    """Put its doors into a file of a floor below, when it has run."""
+    for door, behind in _DOORS[file].items():
+        if isinstance(behind, File):
+            setattr(module, door, behind)
+        else:
+            hand_in(module, door, behind, _PACKAGE)
+
+
+for _file in _DOORS:
+    importing.when_run(f"{_PACKAGE}.{_file}", partial(_give_doors, _file))
 listening.silent = call.ORDINARY
 listening.between.add(__name__)
 _MEMBER_PROPERTIES = (
