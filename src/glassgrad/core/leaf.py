@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from sys import getrefcount
 from typing import Any
@@ -28,6 +29,15 @@ def _references() -> int:
 
 
 _OURS = _references()
+
+
+def _renew_lock() -> None:
+    global adding
+    adding = threading.RLock()  # a forked child does not have the thread that may hold the other
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def is_wanted(leaf: Any) -> bool:
