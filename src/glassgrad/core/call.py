@@ -69,7 +69,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         return call(row, tensors, settings, out)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
-    arrays, cast, rounded = agreed or agree(row, flat)
+    arrays, common, rounded = agreed or agree(row, flat)
     try:
         result = compute(row, arrays, settings)
     except Exception as error:
@@ -82,8 +82,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
     edges = history.edges_of(row, flat)
     if edges:
-        keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, cast, rounded))
-        record = history.make_record(row, edges, flat, arrays, settings, cast, keeps_dtypes)
+        keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, common, rounded))
+        record = history.make_record(row, edges, flat, arrays, settings, common, keeps_dtypes)
         if record.fit is None and plan.broadcasts:
             record.fit = history.sizes_to_fit(plan, arrays, result)
         history.attach(plan, record, outs)
@@ -130,10 +130,10 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     return None if dtype is None else (arrays, None, None)
 
 
-def _is_everyday(plan: Plan, flat: Sequence[Any], cast: Any, rounded: Any) -> bool:
+def _is_everyday(plan: Plan, flat: Sequence[Any], common: Any, rounded: Any) -> bool:
     """Whether inputs, numbers among them, agreed on an everyday dtype that all tensors have already."""
-    return rounded is None and cast in plan.everyday_dtypes and all(
-        not isinstance(operand, Tensor) or operand._array.dtype is cast or position in plan.auxiliary
+    return rounded is None and common in plan.everyday_dtypes and all(
+        not isinstance(operand, Tensor) or operand._array.dtype is common or position in plan.auxiliary
         for position, operand in enumerate(flat)
     )  # fmt: skip
 

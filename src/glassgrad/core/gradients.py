@@ -15,14 +15,14 @@ from .row import TABLE, Row
 
 
 def gradients_of(
-    record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None
+    record: Record, grad: Any, retain_graph: bool, lifted: bool, wanted: Sequence[bool] | None
 ) -> Sequence[Any]:
     """The gradients of a record's inputs, as arrays; ``lifted``: as Tensors, computed by recorded operations.
 
     wanted  which inputs want one; where it is None, all that have an edge do
     """
     if record.run is freed:
-        freed(record, grad, keep)
+        freed(record, grad, retain_graph)
     row: Row = record.kind.row
     fit_ = record.fit
     conjugate = type(fit_) is Fitting and fit_.conjugate
@@ -38,34 +38,34 @@ def gradients_of(
     outgoing: list[Any] = [None] * len(edges)
     opened: dict[int, Any] = {}  # what a hook unpacks, it unpacks once, however many rules read it
     arrived = {"grad": grad, "grads": grads}
-    for targets, reads, on_arrays, rule in row.plan.rules:
+    for numbers, reads, on_arrays, rule in row.plan.rules:
         if row.listed:
-            targets = tuple(range(len(edges)))
-        needs = tuple([edges[target] is not None and (wanted is None or wanted[target]) for target in targets])
+            numbers = tuple(range(len(edges)))
+        needs = tuple([edges[number] is not None and (wanted is None or wanted[number]) for number in numbers])
         if True not in needs:
             continue
         arrived["needs"] = needs
         values = [
             arrived[source] if source in arrived
             else record.constants[slot] if source == "constant"
-            else read_saved(record, row, source, slot, cast, lifted, opened)
-            for source, slot, cast in reads
+            else read_saved(record, row, source, slot, promoted, lifted, opened)
+            for source, slot, promoted in reads
         ]  # fmt: skip
         answer = (rule if lifted else on_arrays)(*values)
-        if not row.listed and len(targets) == 1:
+        if not row.listed and len(numbers) == 1:
             answer = (answer,)
-        for target, needed, gradient in zip(targets, needs, answer, strict=True):
+        for number, needed, gradient in zip(numbers, needs, answer, strict=True):
             if gradient is not None and needed:
                 if masked is not None:  # before fitting, which sums what broadcasting spread
                     gradient = masked(row, arriving, gradient)
-                outgoing[target] = gradient if fit_ is None else _fitted(gradient, fit_, target, conjugate, lifted)
-    if not keep:
+                outgoing[number] = gradient if fit_ is None else _fitted(gradient, fit_, number, conjugate, lifted)
+    if not retain_graph:
         record.release()
     return outgoing
 
 
 def read_saved(
-    record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool, opened: dict[int, Any]
+    record: Record, row: Row, source: str, slot: int, promoted: bool, lifted: bool, opened: dict[int, Any]
 ) -> Any:
     """A saved value as a rule reads it: a Tensor if the rule is lifted, else its array."""
     if row.listed and source == "tensor":
@@ -77,20 +77,20 @@ def read_saved(
     if lifted or tensor is None:
         return tensor
     array = tensor._array
-    dtype = record.fit.cast if cast and type(record.fit) is Fitting else None
+    dtype = record.fit.common if promoted and type(record.fit) is Fitting else None
     if dtype is not None and array.dtype is not dtype:
         if array.ndim or not row.single or dtype.itemsize > 2:
             array = array.astype(dtype)
     return array
 
 
-def _fitted(gradient: Any, fit_: Any, target: int, conjugate: bool, lifted: bool) -> Any:
+def _fitted(gradient: Any, fit_: Any, number: int, conjugate: bool, lifted: bool) -> Any:
     """A gradient made to match the input behind its edge."""
     if type(fit_) is not Fitting:
-        return fit_lifted(gradient, fit_[target], None) if lifted else fit(gradient, fit_[target])
+        return fit_lifted(gradient, fit_[number], None) if lifted else fit(gradient, fit_[number])
     if conjugate:
         gradient = _conjugated(gradient, lifted)
-    sizes, dtype = fit_.sizes[target], fit_.dtypes[target]
+    sizes, dtype = fit_.sizes[number], fit_.dtypes[number]
     if lifted:
         return fit_lifted(gradient, sizes, dtype)
     if not hasattr(gradient, "dtype"):

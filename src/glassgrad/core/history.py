@@ -17,7 +17,7 @@ from .tensor import Tensor, carries_gradients, edge_of, number_of, share, versio
 
 def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
     """The edges of the inputs that have rules; none where nothing is recorded."""
-    if not row.plan.edges or (modes.off and not modes.grad_enabled()):
+    if not row.plan.ruled_inputs or (modes.off and not modes.grad_enabled()):
         return ()
     edges = []
     recorded = False
@@ -35,7 +35,7 @@ def make_record(
     flat: Sequence[Any],
     arrays: Sequence[Any],
     settings: Sequence[Any],
-    cast: Any,
+    common: Any,
     keeps_dtypes: bool = False,
 ) -> Record:
     """A record of one call, with its inputs, sizes and settings saved; results are noted when they exist.
@@ -50,13 +50,13 @@ def make_record(
         positions = plan.edge_positions(flat)
         sizes = [None if arrays[index] is None else arrays[index].shape for index in positions]
         dtypes = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in positions]
-        record.fit = Fitting(sizes, dtypes, cast, conjugate)
+        record.fit = Fitting(sizes, dtypes, common, conjugate)
     if row.listed and plan.saved_inputs:
         record.saved = tuple(flat), tuple(map(version_of, flat))
     else:
         for _, position, readers in plan.saved_inputs:
             is_wanted = any([edges[reader] is not None for reader in readers])
-            record.saved += _kept(row, flat[position], cast) if is_wanted else (None, 0)
+            record.saved += _kept(row, flat[position], common) if is_wanted else (None, 0)
     return record
 
 
@@ -74,12 +74,12 @@ def _constants(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tupl
     ])  # fmt: skip
 
 
-def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
+def _kept(row: Row, operand: Any, common: Any) -> tuple[Any, int]:
     """An input (a Tensor, a number, or None) as a record saves it: the value, and the version it has."""
     if operand is None:
         return None, 0
     if not isinstance(operand, Tensor):
-        dtype = F32 if row.single and cast.itemsize == 2 and cast.kind in "fV" else cast
+        dtype = F32 if row.single and common.itemsize == 2 and common.kind in "fV" else common
         return wrap(np.asarray(operand).astype(dtype)[()]), 0  # which the hooks of saved tensors do not see
     if modes.watch and modes.local.saved_hooks:
         return modes.local.saved_hooks[-1](operand, edge_of(operand), False), 0

@@ -22,20 +22,20 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     arrays = arrays_of(row, flat, written)
     if row.refuses is not None:
         row.refuses(*flat)
-    cast = None if row.typed is None else common_dtype(row, flat)
+    common = None if row.typed is None else common_dtype(row, flat)
     if not row.stores and any(array is not None and array.dtype in _FLOAT8 for array in arrays):
         raise call.refusals.eight_bits(row, arrays)
-    if cast is None:
+    if common is None:
         return arrays, None, None
-    if row.single and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
-        single = beside_half(arrays, cast)
+    if row.single and common.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
+        single = beside_half(arrays, common)
         if single is not None:
-            return single, cast, cast
+            return single, common, common
     agreed = [
-        a if a is None or a.dtype is cast or position in row.plan.auxiliary else meta.cast_to(a, cast)
+        a if a is None or a.dtype is common or position in row.plan.auxiliary else meta.cast_to(a, common)
         for position, a in enumerate(arrays)
     ]
-    return agreed, cast, None
+    return agreed, common, None
 
 
 def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
@@ -59,11 +59,11 @@ def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]
     return arrays
 
 
-def beside_half(arrays: Sequence[Any], cast: np.dtype[Any]) -> list[Any] | None:
+def beside_half(arrays: Sequence[Any], common: np.dtype[Any]) -> list[Any] | None:
     """The inputs in float32 where a number or 0-d tensor meets half precision; None where none does."""
-    if cast.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not cast for a in arrays):
+    if common.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not common for a in arrays):
         return None
-    return [np.asarray(a.astype(cast) if a.ndim else a).astype(F32)[()] for a in arrays]
+    return [np.asarray(a.astype(common) if a.ndim else a).astype(F32)[()] for a in arrays]
 
 
 def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:

@@ -88,7 +88,7 @@ def edge_at(record: Record, slot: int) -> Any:
     """The edge of the input saved at ``slot``."""
     row_plan = record.kind.row.plan
     position = next(position for at, position, _ in row_plan.saved_inputs if at == slot)
-    return record.edges[row_plan.edges.index(position)]
+    return record.edges[row_plan.ruled_inputs.index(position)]
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:

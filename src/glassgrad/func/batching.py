@@ -323,7 +323,7 @@ def _point(
     """Element by element: examples are lined up behind the same number of dimensions."""
     if len(values) == 1:
         return row.caller(values[0], *settings)
-    if not row.plan.broadcasts and row.plan.edges:  # gradients are not summed to sizes: those of all inputs are alike
+    if not row.plan.broadcasts and row.plan.ruled_inputs:  # no gradient is summed: all sizes are alike
         values, batched = list(alike(level.size, batched, *values)), [isinstance(value, Tensor) for value in values]
     shapes = [operand._array.shape if isinstance(operand, Tensor) else () for operand in flat]
     rank = max(map(len, shapes))

@@ -128,8 +128,8 @@ class Reverse(Level):
     ) -> None:
         """Write down a call in this level's graph."""
         plan = row.plan
-        positions = range(len(flat)) if row.listed else plan.edges
-        edges = tuple([edge_at(self, flat[position]) for position in positions]) if plan.edges else ()
+        positions = range(len(flat)) if row.listed else plan.ruled_inputs
+        edges = tuple([edge_at(self, flat[position]) for position in positions]) if plan.ruled_inputs else ()
         if not any(edge is not None for edge in edges):
             return
         record = describe(row, edges, flat, settings)
@@ -233,7 +233,7 @@ def back_through(row: Row, source: Any, settings: Sequence[Any], number: int, gr
 
 
 def gradients(
-    level: Reverse, outs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any], keep: bool = False
+    level: Reverse, outs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any], retain_graph: bool = False
 ) -> list[Any]:
     """The gradients of ``outs``, weighed with ``seeds``, by leaves of a level that has ended; None where there is none.
 
@@ -246,5 +246,5 @@ def gradients(
             roots.append((edge, seed))
     if not roots:
         return [None] * len(inputs)
-    answers = engine.general(roots, keep=keep, lifted=True, inputs=list(inputs), accumulate=False)
+    answers = engine.general(roots, retain_graph=retain_graph, lifted=True, inputs=list(inputs), accumulate=False)
     return [None if answer is None else levels.alive(answer) for answer in answers]

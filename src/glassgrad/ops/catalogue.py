@@ -195,7 +195,6 @@ def _answer_for_parameters(module: Any) -> None:
 
 #: What files ask of files above them, or of such as few programs need: functions by name, and the file of each.
 _DOORS: dict[str, dict[str, str | File]] = {
-    "core.record": {"make_hooks": "tensor.hooks"},
     "core.tensor": {
         "reread": "core.views", "construct": "families.storage.typed", "check_grad": "tensor.members",
         "node_of": "tensor.node",
