@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import glassgrad
+import glassgrad.promised
 from glassgrad import absent, absent_compiled, absent_devices, absent_distributed
 from glassgrad.ground.absent import _inner
 
@@ -56,7 +57,7 @@ def _is_shared(value, name):
 
 def test_the_package_knows_the_outermost():
     outermost = {name for table in TABLES for name in _inner(table)}
-    assert {*glassgrad._ANSWERED, "fx", "distributed"} == outermost
+    assert {*glassgrad.promised._ANSWERED, "fx", "distributed"} == outermost
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
+from . import promised
 from .ground import paths
 from .ground.later import names_so_far
 from .ground.names import OURS, PRESENTED, is_function_of, is_internal, is_public, own_name, torch_name
@@ -38,7 +39,7 @@ class Identity:
             theirs = torch_name(home, name)[0]
             if type(value) is FunctionType and not is_function_of(home, name):
                 continue
-            if is_public(home, name) or package.get(name) is value:
+            if is_public(home, name) or package.get(name) is value or promised.is_of(home, name):
                 PRESENTED[id(value)] = value, home
                 value.__module__ = theirs
                 homes.add((home, theirs))

@@ -9,7 +9,7 @@ import pytest
 import glassgrad as torch
 from glassgrad.autograd import is_masked_gradients_enabled, masked_mode, set_masked_gradients
 from glassgrad.autograd.masked_mode import _ALONE, is_elementwise
-from glassgrad.core import history
+from glassgrad.core import plan
 from glassgrad.core.record import Record
 from glassgrad.core.row import TABLE
 from glassgrad.ground import modes
@@ -186,7 +186,7 @@ def test_what_counts_as_elementwise_is(monkeypatch):
                 grad = np.zeros(out._array.shape, out._array.dtype)
                 grad[place] = 1
                 with set_masked_gradients(True):
-                    history.gradients(record, grad, True)
+                    plan.gradients(record, grad, True)
                 for gradient in given:
                     if gradient.shape == grad.shape:
                         gradient[place] = 0

@@ -87,7 +87,7 @@ def test_one_factor_costs_one_product(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
     rules = []
     for rule in row.plan.rules:
-        name = "ab"[rule.targets[0]]
+        name = "ab"[rule.edges[0]]
 
         def noted(*args: Any, name: str = name, on_arrays: Any = rule.on_arrays) -> Any:
             ran.append(name)

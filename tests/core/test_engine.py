@@ -63,9 +63,9 @@ def visited(act):
     for record in found:
         kinds[record] = run = record.run
 
-        def watched(record, grad, keep, run=run):
+        def watched(record, grad, retain_graph, run=run):
             order.append(record.sequence)
-            return run(record, grad, keep)
+            return run(record, grad, retain_graph)
 
         record.run = watched
     try:
@@ -87,7 +87,7 @@ class Walk:
         if self.loop is everyday:
             assert everyday(edge_of(self.root), one, True)
         else:
-            engine.general([(edge_of(self.root), one)], keep=True)
+            engine.general([(edge_of(self.root), one)], retain_graph=True)
 
 
 @generated(150)
@@ -198,13 +198,13 @@ def test_general_takes_several_roots_and_the_same_root_twice():
     y = x * 2.0
     root = y.sum()
     engine.general([(edge_of(root), np.float32(1)), (edge_of(root), np.float32(10)), (edge_of(y), np.ones(2, "f4"))],
-                   keep=True)  # fmt: skip
+                   retain_graph=True)  # fmt: skip
     assert x.grad.tolist() == [24.0, 24.0]
 
 
 def test_a_leaf_may_be_a_root():
     x = torch.ones(2, requires_grad=True)
-    engine.backward([(x, np.full(2, 3.0, "f4"))], keep=False)
+    engine.backward([(x, np.full(2, 3.0, "f4"))], retain_graph=False)
     assert x.grad.tolist() == [3.0, 3.0]
     x.backward(torch.tensor([1.0, 2.0]))
     assert x.grad.tolist() == [4.0, 5.0]

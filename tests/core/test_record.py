@@ -5,13 +5,14 @@ import pytest
 
 import glassgrad as torch
 from glassgrad.core import call, leaf
-from glassgrad.core.record import OUTPUT, Kind, Record, freed, hooks_of, output_number, output_of, tick
+from glassgrad.core.record import OUTPUT, Kind, Record, freed, output_number, output_of, tick
 from glassgrad.core.row import TABLE
+from glassgrad.tensor.hooks import hooks_of
 from glassgrad.tensor.node import AccumulateGrad, Node, node_of, pair_of
 
 
 def kind(**more):
-    return Kind("TestBackward0", lambda record, grad, keep: (grad,) * len(record.edges), None, **more)
+    return Kind("TestBackward0", lambda record, grad, retain_graph: (grad,) * len(record.edges), None, **more)
 
 
 def test_a_loss_that_sums_up_has_nothing_to_fit():

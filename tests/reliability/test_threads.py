@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ import threading
 import pytest
 
 import glassgrad as torch
+from glassgrad.core import leaf
 from glassgrad.ground import modes
 
 
@@ -284,3 +286,28 @@ def test_a_fork_while_another_thread_makes_an_operation_ready():
     """The child waits for nobody who is not there."""
     done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_does_not_wait_for_a_thread_that_it_does_not_have():
+    """While that thread adds to a leaf's gradient."""
+    x = torch.tensor(2.0, requires_grad=True)
+    held, done = threading.Event(), threading.Event()
+
+    def add():
+        with leaf.adding:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        for grad in (2.0, 4.0):
+            (x * x).backward(torch.tensor(grad / 2))
+        os._exit(x.grad.item() != 12.0)
+    done.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.record import Record, hooks_of
+from ..core.record import Record
 from ..ground import modes
 from ..ground.names import is_own_frame
+from ..tensor.hooks import hooks_of
 
 
 def mark(record: Record) -> None:

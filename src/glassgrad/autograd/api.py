@@ -36,7 +36,7 @@ def tensor_backward(
     if gradient is None and inputs is None and not create_graph and type(edge) is Record:
         data = self._array
         if type(data) is np.float32 and not modes.transforming:  # the everyday call: the loss of a training step
-            engine.backward([(edge, _ONE)], keep=bool(retain_graph))
+            engine.backward([(edge, _ONE)], retain_graph=bool(retain_graph))
             return
     _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -73,7 +73,7 @@ def backward(
 
         outputs = tuple(roots_of(outputs))
     seeds = _seeds(grad_tensors, len(outputs))
-    keep = create_graph if retain_graph is None else retain_graph
+    retain_graph = create_graph if retain_graph is None else retain_graph
     lifted = create_graph or _on_meta(outputs)
     roots = _roots(outputs, seeds, lifted)
     if inputs is not None:
@@ -88,10 +88,10 @@ def backward(
     try:
         modes.set_grad(create_graph)
         if inputs is None and not lifted:
-            engine.backward(roots, keep=keep)
+            engine.backward(roots, retain_graph=retain_graph)
         else:
             wanted = None if inputs is None else [_target(tensor, roots) for tensor in inputs]
-            engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)
+            engine.general(roots, retain_graph=retain_graph, lifted=lifted, inputs=wanted)
     finally:
         modes.off |= modes.local.me
         modes.local.grad = before
@@ -136,11 +136,11 @@ def grad(
     seeds = _seeds(grad_outputs, len(outputs))
     if is_grads_batched:
         return _batched(outputs, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
-    keep = create_graph if retain_graph is None else retain_graph
+    retain_graph = create_graph if retain_graph is None else retain_graph
     if _is_lifted((*outputs, *wanted)):
         from ..func.nested import grad as nested
 
-        gradients = nested(outputs, wanted, seeds, keep, create_graph, allow_unused)
+        gradients = nested(outputs, wanted, seeds, retain_graph, create_graph, allow_unused)
         if materialize_grads:
             return tuple(t * 0 if g is None else g for g, t in zip(gradients, wanted, strict=True))
         return gradients
@@ -158,7 +158,7 @@ def grad(
     try:
         modes.set_grad(create_graph)
         unique = list(dict.fromkeys(edges))
-        answers = engine.general(roots, keep=keep, lifted=lifted, inputs=unique, accumulate=False)
+        answers = engine.general(roots, retain_graph=retain_graph, lifted=lifted, inputs=unique, accumulate=False)
     finally:
         modes.off |= modes.local.me
         modes.local.grad = before

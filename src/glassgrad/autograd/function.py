@@ -408,32 +408,32 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
     ctx._record.entries = entries
 
 
-def _run(record: Any, grad: Any, keep: bool) -> Any:
+def _run(record: Any, grad: Any, retain_graph: bool) -> Any:
     before = modes.local.grad
     try:
         modes.set_grad(False)
-        return _backward(record, grad, keep, False)
+        return _backward(record, grad, retain_graph, False)
     finally:
         modes.local.grad = before
         modes.settle()
 
 
-def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
-    return _backward(record, grad, keep, True)
+def _run_lifted(record: Any, grad: Any, retain_graph: bool) -> Any:
+    return _backward(record, grad, retain_graph, True)
 
 
-def _run_part(record: Any, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool]) -> Any:
+def _run_part(record: Any, grad: Any, retain_graph: bool, lifted: bool, wanted: Sequence[bool]) -> Any:
     """Have ``backward`` told, as ``ctx.needs_input_grad``, which gradients this walk wants."""
     walks = _walks.restricted
     depth = len(walks)
     try:
         walks.append((record, wanted))
-        return (_run_lifted if lifted else _run)(record, grad, keep)
+        return (_run_lifted if lifted else _run)(record, grad, retain_graph)
     finally:
         del walks[depth:]
 
 
-def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
+def _backward(record: Any, grad: Any, retain_graph: bool, lifted: bool) -> Any:
     """Call the user's ``backward`` and check what it gives, as PyTorch checks it."""
     ctx: Any = node_of(record)
     grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record.count
@@ -472,7 +472,7 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
                 f"function {name} returned a gradient different than None at position {position + 1}, but the "
                 "corresponding forward input was not a Variable"
             )
-    if not keep:
+    if not retain_graph:
         record.release()
     return out
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import call
+from ..core import promotion
 from ..core.row import Row
 from ..core.tensor import Tensor
 from ..families.index.rows import Indices
@@ -201,7 +201,7 @@ class Heard:
         operands: list[Any] = [capture.operand(t) if isinstance(t, Tensor) else t for t in flat]
         if row.typed is None:
             return operands
-        cast = call.common_dtype(row, flat)
+        cast = promotion.common_dtype(row, flat)
         if cast.itemsize == 2 and row.single:
             return None
         for place, t in enumerate(flat):

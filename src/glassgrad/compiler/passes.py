@@ -64,12 +64,14 @@ class Passes(Known):
                 raise NotCapturable(f"the graph has a {edge.kind.name}")
         return leaves
 
-    def walk(self, roots: list[tuple[Any, Any]], edges: list[Any], keep: bool, ends: bool = False) -> list[Any]:
+    def walk(self, roots: list[tuple[Any, Any]], edges: list[Any], retain_graph: bool, ends: bool = False) -> list[Any]:
         """The gradients that arrive at edges, as tensors."""
         before = modes.local.grad
         try:
             modes.set_grad(False)
-            return engine.general(roots, keep=keep, lifted=True, inputs=edges, accumulate=False, ends=ends)
+            return engine.general(
+                roots, retain_graph=retain_graph, lifted=True, inputs=edges, accumulate=False, ends=ends
+            )
         finally:
             modes.local.grad = before
             modes.settle()

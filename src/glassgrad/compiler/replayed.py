@@ -33,11 +33,11 @@ def watch_version(record: Record, counter: Any) -> None:
     record.saved = saved, (*versions, (counter, 0)), *rest
 
 
-def walk(record: Any, grad: Any, keep: bool) -> Any:
+def walk(record: Any, grad: Any, retain_graph: bool) -> Any:
     saved, versions, back, _ = record.saved
     _unwritten(record, versions)
     saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
-    if not keep and saved:  # a graph that saves nothing can be walked as often as one likes
+    if not retain_graph and saved:  # a graph that saves nothing can be walked as often as one likes
         record.release()
     return back(saved, grad)
 
@@ -56,17 +56,17 @@ def _unwritten(record: Record, versions: Any) -> None:
             )
 
 
-def _twice(record: Record, grad: Any, keep: bool) -> Any:
+def _twice(record: Record, grad: Any, retain_graph: bool) -> Any:
     _, versions, _, again = record.saved
     if again is None:
         raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
     _unwritten(record, versions)
     edges = [edge for edge in record.edges if edge is not None]
     grads = engine.general(
-        [(edge_of(again()), grad)], keep=True, lifted=True, inputs=edges, accumulate=False, ends=True
+        [(edge_of(again()), grad)], retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=True
     )
     by_edge = dict(zip(edges, grads, strict=True))
-    if not keep:
+    if not retain_graph:
         record.release()
     return tuple([by_edge.get(edge) for edge in record.edges])
 

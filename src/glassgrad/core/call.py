@@ -6,7 +6,7 @@ steps.
 
 What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, transforms, autocast)
 and ``shapes_only`` (meta tensors), both in ``ops/override.py``; ``into`` (``out=``), ``heard`` (listeners) and
-``refusals``, in ``tensor/``.
+``refusals``, in ``tensor/``.  Inputs that are not of one everyday dtype are made to agree in ``promotion.py``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, listening, meta, modes
+from ..ground import listening, modes
 from ..ground.synonyms import in_pytorchs_words
 from . import history
 from . import row as rows
-from .plan import F32, Plan
+from .plan import Plan
 from .record import OUTPUT, Record
 from .row import Row
 from .tensor import Tensor, wrap
@@ -29,9 +29,13 @@ from .tensor import Tensor, wrap
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
 NOT_TAKEN = listening.NOT_TAKEN
-_FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
+#: Arrays, the dtype they agreed on (None where they are of one everyday dtype already), and the dtype to which the
+#: result must be rounded, if it is computed in a wider one.
+Agreed = tuple[list[Any], Any, Any]
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
+#: ``agree(row, flat)``: the arrays of any inputs, made to agree: from ``promotion.py``.
+agree: Callable[..., Agreed] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: from ``tensor/out.py``.
 into: Callable[..., Any] = NotImplemented
 #: ``refuse_gradients(row, flat, out)`` raises where gradients would be wanted of what goes into ``out=``.
@@ -65,7 +69,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         return call(row, tensors, settings, out)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
-    arrays, cast, rounded = agreed or agree(row, flat)
+    arrays, common, rounded = agreed or agree(row, flat)
     try:
         result = compute(row, arrays, settings)
     except Exception as error:
@@ -78,8 +82,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
     edges = history.edges_of(row, flat)
     if edges:
-        keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, cast, rounded))
-        record = history.make_record(row, edges, flat, arrays, settings, cast, keeps_dtypes)
+        keeps_dtypes = not plan.retypes and (agreed is not None or _is_everyday(plan, flat, common, rounded))
+        record = history.make_record(row, edges, flat, arrays, settings, common, keeps_dtypes)
         if record.fit is None and plan.broadcasts:
             record.fit = history.sizes_to_fit(plan, arrays, result)
         history.attach(plan, record, outs)
@@ -101,11 +105,6 @@ def _mark(outs: Sequence[Tensor]) -> None:
 
 
 # -- what the kernel is given -----------------------------------------------------------------------------------------
-
-#: Arrays, the dtype they agreed on (None where they are of one everyday dtype already), and the dtype to which the
-#: result must be rounded, if it is computed in a wider one.
-Agreed = tuple[list[Any], Any, Any]
-
 
 def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     """The arrays of tensors that are all of one dtype that needs no promotion; None for any others."""
@@ -131,79 +130,12 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     return None if dtype is None else (arrays, None, None)
 
 
-def _is_everyday(plan: Plan, flat: Sequence[Any], cast: Any, rounded: Any) -> bool:
+def _is_everyday(plan: Plan, flat: Sequence[Any], common: Any, rounded: Any) -> bool:
     """Whether inputs, numbers among them, agreed on an everyday dtype that all tensors have already."""
-    return rounded is None and cast in plan.everyday_dtypes and all(
-        not isinstance(operand, Tensor) or operand._array.dtype is cast or position in plan.auxiliary
+    return rounded is None and common in plan.everyday_dtypes and all(
+        not isinstance(operand, Tensor) or operand._array.dtype is common or position in plan.auxiliary
         for position, operand in enumerate(flat)
     )  # fmt: skip
-
-
-def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
-    """The arrays of any inputs, numbers among them, made to agree as the row's columns say."""
-    arrays = arrays_of(row, flat, written)
-    if row.refuses is not None:
-        row.refuses(*flat)
-    cast = None if row.typed is None else common_dtype(row, flat)
-    if not row.stores and any(array is not None and array.dtype in _FLOAT8 for array in arrays):
-        raise refusals.eight_bits(row, arrays)
-    if cast is None:
-        return arrays, None, None
-    if row.single and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
-        single = beside_half(arrays, cast)
-        if single is not None:
-            return single, cast, cast
-    agreed = [
-        a if a is None or a.dtype is cast or position in row.plan.auxiliary else meta.cast_to(a, cast)
-        for position, a in enumerate(arrays)
-    ]
-    return agreed, cast, None
-
-
-def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
-    """The arrays of the inputs, numbers made arrays; TypeError, in PyTorch's words, for what is no tensor."""
-    if not any(isinstance(operand, Tensor) for operand in flat) and (written or not row.numbers):
-        raise refusals.wrong_type(row, flat, None, written)
-    arrays: list[Any] = []
-    takes_numbers = not row.listed and row.typed is not None and not row.strict
-    for position, operand in enumerate(flat):
-        if isinstance(operand, Tensor):
-            arrays.append(operand._array)
-        elif operand is None and (row.listed or position in row.plan.optional):
-            arrays.append(None)
-        elif takes_numbers and isinstance(operand, (bool, int, float, complex)):
-            array = np.asarray(operand)
-            if array.dtype.hasobject:
-                raise OverflowError("int too big to convert")
-            arrays.append(array)
-        else:
-            raise refusals.wrong_type(row, flat, position, written)
-    return arrays
-
-
-def beside_half(arrays: Sequence[Any], cast: np.dtype[Any]) -> list[Any] | None:
-    """The inputs in float32 where a number or 0-d tensor meets half precision; None where none does."""
-    if cast.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not cast for a in arrays):
-        return None
-    return [np.asarray(a.astype(cast) if a.ndim else a).astype(F32)[()] for a in arrays]
-
-
-def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
-    """The NumPy dtype that the inputs of a typed row agree on."""
-    dims: list[Any] = []
-    zeros: list[Any] = []
-    numbers: list[type] = []
-    for position, operand in enumerate(flat):
-        if operand is None or position in row.plan.auxiliary:
-            continue
-        if isinstance(operand, Tensor):
-            (dims if operand._array.ndim else zeros).append(dtypes.of(operand._array.dtype))
-        else:
-            numbers.append(type(operand))
-    dtype = dtypes.result_dtype(dims, zeros, numbers)
-    if row.typed == "float" and not dtype.is_floating_point and not dtype.is_complex:
-        dtype = dtypes.get_default_dtype()
-    return dtype.numpy
 
 
 def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:

@@ -25,7 +25,7 @@ on_leaves = 0  # alive hooks on leaves, and what asks which backward call runs: 
 _WORTH_A_PART = 1024  # elements of a gradient
 #: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, at each record and leaf of a walk.
 listener: Callable[[Any, Callable[[], Any]], Any] | None = None
-#: A quicker walk for the everyday call, if there is one: ``quick_walk(root, grad, keep)`` tells whether it served.
+#: A quicker walk for the everyday call, if there is one: ``quick_walk(root, grad, retain_graph)`` says if it served.
 quick_walk: Callable[[Any, Any, bool], bool] | None = None
 
 
@@ -39,15 +39,15 @@ class _Running(threading.local):
 running = _Running()
 
 
-def backward(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
+def backward(roots: Sequence[tuple[Any, Any]], *, retain_graph: bool) -> None:
     """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array)."""
     if quick_walk is not None and len(roots) == 1 and not on_leaves and not modes.unusual:
-        if quick_walk(*roots[0], keep):
+        if quick_walk(*roots[0], retain_graph):
             return
     before = modes.local.grad
     try:
         modes.set_grad(False)  # for the hooks
-        general(roots, keep=keep)
+        general(roots, retain_graph=retain_graph)
     finally:
         modes.local.grad = before
         modes.settle()
@@ -56,7 +56,7 @@ def backward(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
 def general(
     roots: Sequence[tuple[Any, Any]],
     *,
-    keep: bool,
+    retain_graph: bool,
     lifted: bool = False,
     inputs: Sequence[Any] | None = None,
     accumulate: bool = True,
@@ -64,21 +64,21 @@ def general(
 ) -> list[Any]:
     """Carry gradients from ``roots`` down the graph: every record once, after all its consumers.
 
-    roots       pairs (edge, gradient) to start from
-    keep        leave saved values in place, so that the graph can be walked again
-    lifted      gradients are Tensors and rules are recorded; else they are arrays
-    inputs      edges whose gradients are wanted back; without them every leaf is reached
-    accumulate  add into ``.grad`` of the leaves reached
-    ends        the graph ends at ``inputs``: what lies below them is not walked
+    roots         pairs (edge, gradient) to start from
+    retain_graph  leave saved values in place, so that the graph can be walked again
+    lifted        gradients are Tensors and rules are recorded; else they are arrays
+    inputs        edges whose gradients are wanted back; without them every leaf is reached
+    accumulate    add into ``.grad`` of the leaves reached
+    ends          the graph ends at ``inputs``: what lies below them is not walked
     """
-    targets = dict.fromkeys(inputs or ())
-    owed = dependencies([edge for edge, _ in roots], targets if ends else {})
-    needed = None if inputs is None else _leading_to(owed, targets)
+    collected = dict.fromkeys(inputs or ())
+    owed = dependencies([edge for edge, _ in roots], collected if ends else {})
+    needed = None if inputs is None else _leading_to(owed, collected)
     if needed is not None and ends:
-        needed.difference_update(targets)
+        needed.difference_update(collected)
     if needed is not None and accumulate:
-        needed |= _chosen_themselves(targets, owed)
-    reached = None if needed is None else needed.union(targets)
+        needed |= _chosen_themselves(collected, owed)
+    reached = None if needed is None else needed.union(collected)
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()
@@ -118,21 +118,21 @@ def general(
             hooks = getattr(edge, "_hooks", None)
             if hooks is not None:
                 inbox[edge] = hooks.arriving(edge, inbox.pop(edge, None), lifted)
-            if edge in targets:
-                targets[edge] = inbox.get(edge)
+            if edge in collected:
+                collected[edge] = inbox.get(edge)
             if not isinstance(edge, Record):
-                if accumulate and inbox.get(edge) is not None and (inputs is None or edge in targets):
-                    if profile is None:  # the leaf alone holds its gradient then, and may keep it without a copy
+                if accumulate and inbox.get(edge) is not None and (inputs is None or edge in collected):
+                    if profile is None:  # then the leaf alone holds its gradient, and need not copy it
                         into_leaf(edge, inbox.pop(edge), lifted)
                     else:
                         profile(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
                 wanted = None if reached is None else _wanted(edge, hooks, reached)
-                step = edge, hooks, inbox.pop(edge, None), keep, lifted, watched, wanted
+                step = edge, hooks, inbox.pop(edge, None), retain_graph, lifted, watched, wanted
                 hand_on(edge.edges, _step(*step) if profile is None else profile(edge, partial(_step, *step)))
     finally:
         del calls[depth:]
-    return list(targets.values())
+    return list(collected.values())
 
 
 def _wanted(record: Record, hooks: Any, reached: set[Any]) -> list[bool] | None:
@@ -143,33 +143,35 @@ def _wanted(record: Record, hooks: Any, reached: set[Any]) -> list[bool] | None:
     return None if all(wanted) else wanted
 
 
-def _step(record: Record, hooks: Any, grad: Any, keep: bool, lifted: bool, watched: Any, wanted: Any = None) -> Any:
+def _step(
+    record: Record, hooks: Any, grad: Any, retain_graph: bool, lifted: bool, watched: Any, wanted: Any = None
+) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):  # one of a custom Function does
         return (None,) * len(record.edges) if hooks is None else hooks.around_nothing(record)
     run = bare if hooks is None else hooks.around
-    outgoing = run(record, grad, keep, lifted, wanted)
+    outgoing = run(record, grad, retain_graph, lifted, wanted)
     if watched:
         watched.check(record, outgoing)
     return outgoing
 
 
-def bare(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Any:
+def bare(record: Record, grad: Any, retain_graph: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Any:
     """Run a record without its hooks; for the edges alone that are ``wanted``, where it can and that saves work."""
     run = record.run
     if run is freed:
-        return freed(record, grad, keep)
+        return freed(record, grad, retain_graph)
     hooks = getattr(record, "_hooks", None)
     if wanted is not None and _is_worth_a_part(record, grad, lifted):
-        outgoing = record.kind.part(record, grad, keep, lifted, wanted)  # type: ignore[misc]
+        outgoing = record.kind.part(record, grad, retain_graph, lifted, wanted)  # type: ignore[misc]
     elif lifted:
-        outgoing = record.kind.lifted(record, grad, keep)
+        outgoing = record.kind.lifted(record, grad, retain_graph)
     else:
         if hooks is not None and hooks.inner is not None:
             run = hooks.inner
         if modes.unusual and modes.local.masked is not None and run is record.kind.run and record.kind.row is not None:
             run = plan.gradients  # what is printed for speed knows nothing of masked gradients
-        outgoing = run(record, grad, keep)
+        outgoing = run(record, grad, retain_graph)
     if hooks is not None and record.run is freed:
         hooks.inner = freed
     return outgoing
@@ -199,20 +201,20 @@ def dependencies(roots: Iterable[Any], ends: Container[Any] = ()) -> dict[Any, i
     return waiting
 
 
-def _leading_to(edges: Iterable[Any], targets: dict[Any, Any]) -> set[Any]:
-    """The records that must run so that every target receives its gradient."""
+def _leading_to(edges: Iterable[Any], collected: dict[Any, Any]) -> set[Any]:
+    """The records that must run so that every collected edge receives its gradient."""
     needed: set[Any] = set()
     records = [edge for edge in edges if isinstance(edge, Record)]
     for record in sorted(records, key=lambda record: record.sequence):  # inputs first
-        if any(onward in targets or onward in needed for onward in record.edges if onward is not None):
+        if any(onward in collected or onward in needed for onward in record.edges if onward is not None):
             needed.add(record)
     return needed
 
 
-def _chosen_themselves(targets: dict[Any, Any], owed: dict[Any, int]) -> set[Any]:
-    """The records among the targets, with those that their outputs are of: ``backward(inputs=...)`` runs them too."""
+def _chosen_themselves(collected: dict[Any, Any], owed: dict[Any, int]) -> set[Any]:
+    """The records among the collected, with those that their outputs are of: ``backward(inputs=...)`` runs them too."""
     chosen: set[Any] = set()
-    for edge in targets:
+    for edge in collected:
         while isinstance(edge, Record) and edge in owed:
             chosen.add(edge)
             edge = edge.edges[0] if edge.kind is OUTPUT else None

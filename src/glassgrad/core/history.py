@@ -1,4 +1,4 @@
-"""What a call remembers, and the way back: makes records by a row's Plan, and computes gradients from them."""
+"""What a call remembers: which edges its gradients go to, and the record, made by the row's Plan."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ import numpy as np
 
 from ..ground import modes
 from . import plan as plans
-from . import saved
-from .fit import fit, fit_dtype, fit_lifted
 from .plan import F32, Plan
-from .record import Bundle, Fitting, Record, freed, output_of
-from .row import TABLE, Row
-from .tensor import Tensor, carries_gradients, edge_of, number_of, wrap
-
-# -- the record -------------------------------------------------------------------------------------------------------
+from .record import Fitting, Record, output_of
+from .row import Row
+from .tensor import Tensor, carries_gradients, edge_of, number_of, share, version_of, wrap
 
 
 def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
     """The edges of the inputs that have rules; none where nothing is recorded."""
-    if not row.plan.edges or (modes.off and not modes.grad_enabled()):
+    if not row.plan.ruled_inputs or (modes.off and not modes.grad_enabled()):
         return ()
     edges = []
     recorded = False
@@ -39,7 +35,7 @@ def make_record(
     flat: Sequence[Any],
     arrays: Sequence[Any],
     settings: Sequence[Any],
-    cast: Any,
+    common: Any,
     keeps_dtypes: bool = False,
 ) -> Record:
     """A record of one call, with its inputs, sizes and settings saved; results are noted when they exist.
@@ -48,19 +44,19 @@ def make_record(
     """
     plan = row.plan
     record = Record.of(plan.kind, edges, _constants(row, arrays, settings))
-    record.run = gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
+    record.run = plans.gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
         positions = plan.edge_positions(flat)
         sizes = [None if arrays[index] is None else arrays[index].shape for index in positions]
         dtypes = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in positions]
-        record.fit = Fitting(sizes, dtypes, cast, conjugate)
+        record.fit = Fitting(sizes, dtypes, common, conjugate)
     if row.listed and plan.saved_inputs:
-        record.saved = tuple(flat), tuple(map(saved.version_of, flat))
+        record.saved = tuple(flat), tuple(map(version_of, flat))
     else:
         for _, position, readers in plan.saved_inputs:
             is_wanted = any([edges[reader] is not None for reader in readers])
-            record.saved += _kept(row, flat[position], cast) if is_wanted else (None, 0)
+            record.saved += _kept(row, flat[position], common) if is_wanted else (None, 0)
     return record
 
 
@@ -78,12 +74,16 @@ def _constants(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tupl
     ])  # fmt: skip
 
 
-def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
-    """An input as a record saves it, with its version."""
-    if operand is None or isinstance(operand, Tensor):
-        return saved.keep(operand)
-    dtype = F32 if row.single and cast.itemsize == 2 and cast.kind in "fV" else cast
-    return wrap(np.asarray(operand).astype(dtype)[()]), 0  # a number: the hooks of saved tensors do not see it
+def _kept(row: Row, operand: Any, common: Any) -> tuple[Any, int]:
+    """An input (a Tensor, a number, or None) as a record saves it: the value, and the version it has."""
+    if operand is None:
+        return None, 0
+    if not isinstance(operand, Tensor):
+        dtype = F32 if row.single and common.itemsize == 2 and common.kind in "fV" else common
+        return wrap(np.asarray(operand).astype(dtype)[()]), 0  # which the hooks of saved tensors do not see
+    if modes.watch and modes.local.saved_hooks:
+        return modes.local.saved_hooks[-1](operand, edge_of(operand), False), 0
+    return operand, version_of(operand)
 
 
 def sizes_to_fit(plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
@@ -109,101 +109,19 @@ def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
 def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
     """Save the results that the rules read."""
     for _, number in row.plan.saved_results:
-        record.saved += saved.keep_result(record, outs[number], row.plan.carry == (number,))
+        record.saved += _kept_result(record, outs[number], row.plan.carry == (number,))
 
 
-# -- the way back -----------------------------------------------------------------------------------------------------
+def _kept_result(record: Record, out: Tensor, alone: bool) -> tuple[Any, Any]:
+    """An output as its own record saves it: the bare array, as the record is its history, and the version.
 
-
-def gradients(
-    record: Record, grad: Any, keep: bool, lifted: bool = False, wanted: Sequence[bool] | None = None
-) -> Sequence[Any]:
-    """The gradients of a record's inputs, as arrays; ``lifted``: as Tensors, computed by recorded operations.
-
-    wanted  the inputs that want one; where it is not given, all that have an edge do
+    ``alone`` says that no other output carries gradients: then the record knows its version counter, once there is
+    one.  Else the counter, which is new, is made and saved in the place of the version.
     """
-    if record.run is freed:
-        freed(record, grad, keep)
-    row: Row = record.kind.row
-    fit_ = record.fit
-    conjugate = type(fit_) is Fitting and fit_.conjugate
-    grads: Any = None
-    if type(grad) is Bundle:
-        grads = [_conjugated(g, lifted) if conjugate and g is not None else g for g in grad.grads]
-        grad = grads[row.differentiable[0]] if row.outputs else None
-    elif conjugate:
-        grad = _conjugated(grad, lifted)
-    edges = record.edges
-    arriving = grad if grads is None else grads
-    masked = modes.local.masked if modes.unusual else None
-    outgoing: list[Any] = [None] * len(edges)
-    opened: dict[int, Any] = {}  # what a hook unpacks, it unpacks once, however many rules read it
-    arrived = {"grad": grad, "grads": grads}
-    for targets, reads, on_arrays, rule in row.plan.rules:
-        if row.listed:
-            targets = tuple(range(len(edges)))
-        needs = tuple([edges[target] is not None and (wanted is None or wanted[target]) for target in targets])
-        if True not in needs:
-            continue
-        arrived["needs"] = needs
-        values = [
-            arrived[source] if source in arrived
-            else record.constants[slot] if source == "constant"
-            else _saved(record, row, source, slot, cast, lifted, opened)
-            for source, slot, cast in reads
-        ]  # fmt: skip
-        answer = (rule if lifted else on_arrays)(*values)
-        if not row.listed and len(targets) == 1:
-            answer = (answer,)
-        for target, needed, gradient in zip(targets, needs, answer, strict=True):
-            if gradient is not None and needed:
-                if masked is not None:  # before fitting, which sums what broadcasting spread
-                    gradient = masked(row, arriving, gradient)
-                outgoing[target] = gradient if fit_ is None else _fitted(gradient, fit_, target, conjugate, lifted)
-    if not keep:
-        record.release()
-    return outgoing
-
-
-def gradients_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
-    """The same as Tensors."""
-    return gradients(record, grad, keep, True)
-
-
-plans.gradients, plans.gradients_lifted = gradients, gradients_lifted
-
-
-def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool, opened: dict[int, Any]) -> Any:
-    """A saved value as a rule reads it: a Tensor if the rule is lifted, else its array."""
-    if row.listed and source == "tensor":
-        tensors = saved.read_list(record, slot)
-        return tensors if lifted else [tensor._array for tensor in tensors]
-    if slot not in opened:
-        opened[slot] = saved.read(record, source, slot)
-    tensor = opened[slot]
-    if lifted or tensor is None:
-        return tensor
-    array = tensor._array
-    dtype = record.fit.cast if cast and type(record.fit) is Fitting else None
-    if dtype is not None and array.dtype is not dtype:
-        if array.ndim or not row.single or dtype.itemsize > 2:
-            array = array.astype(dtype)
-    return array
-
-
-def _fitted(gradient: Any, fit_: Any, target: int, conjugate: bool, lifted: bool) -> Any:
-    """A gradient made to match the input behind its edge."""
-    if type(fit_) is not Fitting:
-        return fit_lifted(gradient, fit_[target], None) if lifted else fit(gradient, fit_[target])
-    if conjugate:
-        gradient = _conjugated(gradient, lifted)
-    sizes, dtype = fit_.sizes[target], fit_.dtypes[target]
-    if lifted:
-        return fit_lifted(gradient, sizes, dtype)
-    if not hasattr(gradient, "dtype"):
-        gradient = np.asarray(gradient)
-    return fit_dtype(fit(gradient, sizes), dtype)
-
-
-def _conjugated(gradient: Any, lifted: bool) -> Any:
-    return TABLE["conj_physical"].caller(gradient) if lifted else np.conj(gradient)
+    if modes.watch and modes.local.saved_hooks:
+        return modes.local.saved_hooks[-1](out, None, True), 0
+    if not alone:
+        counter = share(out)
+        return out._array, counter
+    record.counter = out._counter
+    return out._array, version_of(out)

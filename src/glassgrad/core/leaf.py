@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from sys import getrefcount
 from typing import Any
@@ -10,13 +11,11 @@ import numpy as np
 
 from ..ground import errors
 from .record import VersionCounter
+from .tensor import Tensor, new, wrap
 
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
-new = object.__new__
-Tensor: Any = None  # handed in by tensor.py: the engine stands below Tensor
-wrap: Any = None  # the tensor of an array, handed in by tensor.py
-copied: Any = None  # a recorded copy of a Tensor, handed in by autograd/api.py
+copied: Any = NotImplemented  # a recorded copy of a Tensor, handed in by autograd/api.py
 
 
 def _count(leaf: Any, grad: Any) -> int:  # called as ``accumulate`` is, so that as many references are counted
@@ -30,6 +29,15 @@ def _references() -> int:
 
 
 _OURS = _references()
+
+
+def _renew_lock() -> None:
+    global adding
+    adding = threading.RLock()  # a forked child does not have the thread that may hold the other
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def is_wanted(leaf: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..ground.synonyms import synonyms_in
-from .record import Kind
+from .record import Kind, Record
 
 if TYPE_CHECKING:
     from .row import Row
@@ -31,20 +31,20 @@ class SavedInput(NamedTuple):
 class Read(NamedTuple):
     """A parameter of a rule: what it is, and where that stands.
 
-    source  "grad", "grads", "needs"; "tensor" or "result" (at ``slot`` of ``record.saved``); "constant" (at ``slot``
-            of ``record.constants``)
-    cast    whether a saved input is read in the dtype that the inputs agreed on
+    source    "grad", "grads", "needs"; "tensor" or "result" (at ``slot`` of ``record.saved``); "constant" (at ``slot``
+              of ``record.constants``)
+    promoted  whether a saved input is read in the dtype that the inputs agreed on
     """
 
     source: str
     slot: int
-    cast: bool
+    promoted: bool
 
 
 class Rule(NamedTuple):
     """One rule: the edges its gradients go to, what it reads, and itself on arrays and on Tensors."""
 
-    targets: tuple[int, ...]
+    edges: tuple[int, ...]
     reads: tuple[Read, ...]
     on_arrays: Callable[..., Any]
     lifted: Callable[..., Any]
@@ -53,13 +53,13 @@ class Rule(NamedTuple):
 class Plan:
     """What a call of one row does, as data.
 
-    listed    whether the one input is a list of tensors: then ``edges`` only tells whether it has a rule
+    listed    whether the one input is a list of tensors: then ``ruled_inputs`` only tells whether it has a rule
     everyday_dtypes  those that need no promotion, where all inputs have the same
     auxiliary  positions of inputs that keep their dtype and carry no gradient
     optional  positions of inputs that may be None
     parameters, defaults  names of inputs and settings as users write them; the defaults of those that have one
     usual     the settings at their defaults; None where one has no default
-    edges     positions of the inputs that have a rule: each is an edge of the record
+    ruled_inputs  positions of the inputs that have a rule: each is an edge of the record
     saved_inputs   the inputs that are saved
     saved_results  the outputs that are saved: (slot, which output)
     constants      what ``record.constants`` holds: (whether sizes, of which input or which setting)
@@ -73,7 +73,7 @@ class Plan:
     """
 
     __slots__ = (
-        "listed", "everyday_dtypes", "auxiliary", "optional", "parameters", "defaults", "usual", "edges",
+        "listed", "everyday_dtypes", "auxiliary", "optional", "parameters", "defaults", "usual", "ruled_inputs",
         "saved_inputs", "saved_results", "constants", "saves", "rules", "broadcasts", "carry", "retypes", "synonyms",
         "kind",
     )  # fmt: skip
@@ -94,7 +94,7 @@ class Plan:
             self.everyday_dtypes += (B1,)  # truth values, which have no history, need no other care
         if row.serves is not None:  # others are refused by the kernel, which printed calls pass by
             self.everyday_dtypes = tuple(dtype for dtype in self.everyday_dtypes if dtype.char in row.serves[0])
-        self.edges = () if row.constant else tuple(positions[name] for name in followed)
+        self.ruled_inputs = () if row.constant else tuple(positions[name] for name in followed)
         self.carry = row.differentiable
         self.broadcasts = row.typed is not None and (row.listed or len(row.inputs) > 1)
         self.retypes = "dtype" in row.settings
@@ -128,7 +128,7 @@ class Plan:
 
     def edge_positions(self, flat: Sized) -> Sequence[int]:
         """Which inputs of a call are edges: those that have a rule; of a list of tensors, all."""
-        return range(len(flat)) if self.listed else self.edges
+        return range(len(flat)) if self.listed else self.ruled_inputs
 
     @staticmethod
     def _is_sizes(row: Row, name: str) -> bool:
@@ -169,13 +169,26 @@ class Plan:
             outputs = max(len(row.outputs), 2)
         # Indices are tensors, though settings.
         frees = bool(self.saved_inputs or self.saved_results or "indices" in self.saves)
-        kind = Kind(row.node_name, gradients, gradients_lifted, saved=shown, outputs=outputs, frees=frees)
+        kind = Kind(row.node_name, gradients, gradients_lifted, shown=shown, outputs=outputs, frees=frees)
         kind.row, kind.unfold, kind.part = row, row.unfold, gradients
         return kind
 
 
-gradients: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by history.py
-gradients_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
+#: ``gradients_of(record, grad, retain_graph, lifted, wanted)``: from ``gradients.py``, which comes with the first walk.
+gradients_of: Callable[..., Sequence[Any]] = NotImplemented
+
+
+def gradients(
+    record: Record, grad: Any, retain_graph: bool, lifted: bool = False, wanted: Sequence[bool] | None = None
+) -> Sequence[Any]:
+    """The way back of every row: the gradients of a record's inputs."""
+    return gradients_of(record, grad, retain_graph, lifted, wanted)
+
+
+def gradients_lifted(record: Record, grad: Any, retain_graph: bool) -> Sequence[Any]:
+    """The same as Tensors, by recorded operations."""
+    return gradients_of(record, grad, retain_graph, True, None)
+
 
 _bound: dict[int, dict[str, Any]] = {}  # for each file of rules its names, with rows as their kernels
 

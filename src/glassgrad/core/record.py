@@ -36,18 +36,19 @@ class Kind:
     """What all records of one operation share.
 
     name     of the node, such as ``MulBackward0``
-    run      ``run(record, grad, keep)``: the gradients of the inputs as arrays, one for each edge
+    run      ``run(record, grad, retain_graph)``: the gradients of the inputs as arrays, one for each edge
     lifted   the same as Tensors, by recorded operations
-    saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot)
+    shown    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot)
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
-    part     ``part(record, grad, keep, lifted, wanted)``: the same of those edges alone that are ``wanted``, if it can
+    part     ``part(record, grad, retain_graph, lifted, wanted)``: the same of the edges alone that are ``wanted``, if
+             it can
     row      the row of the table, if the record is of one
     unfold   turns a fused record into those that PyTorch has, when somebody looks at the graph
     face     the class of its nodes, made on first use
     """
 
-    __slots__ = ("name", "run", "lifted", "saved", "outputs", "frees", "part", "row", "unfold", "face")
+    __slots__ = ("name", "run", "lifted", "shown", "outputs", "frees", "part", "row", "unfold", "face")
 
     def __init__(
         self,
@@ -55,12 +56,12 @@ class Kind:
         run: Callable[..., Any],
         lifted: Callable[..., Any],
         *,
-        saved: dict[str, tuple[str, Any]] | None = None,
+        shown: dict[str, tuple[str, Any]] | None = None,
         outputs: int = 1,
         frees: bool = False,
     ) -> None:
         self.name, self.run, self.lifted = name, run, lifted
-        self.saved = saved or {}
+        self.shown = shown or {}
         self.outputs, self.frees = outputs, frees
         self.part: Callable[..., Any] | None = None
         self.row: Any = None
@@ -117,7 +118,7 @@ class Record:
             self.run = freed
 
 
-def freed(record: Record, grad: Any, keep: bool) -> Any:
+def freed(record: Record, grad: Any, retain_graph: bool) -> Any:
     """What a freed record answers: PyTorch's sentence."""
     raise RuntimeError(errors.FREED)
 
@@ -126,14 +127,14 @@ class Fitting:
     """How the gradients of a record are fitted to inputs whose sizes and dtypes differ.
 
     sizes, dtypes  those of the input behind each edge
-    cast           the dtype that the inputs agreed on, in which saved ones are read; None where none was needed
+    common         the dtype that the inputs agreed on, in which saved ones are read; None where none was needed
     conjugate      whether gradients pass the rules conjugated
     """
 
-    __slots__ = ("sizes", "dtypes", "cast", "conjugate")
+    __slots__ = ("sizes", "dtypes", "common", "conjugate")
 
-    def __init__(self, sizes: Any, dtypes: Any, cast: Any, conjugate: bool) -> None:
-        self.sizes, self.dtypes, self.cast, self.conjugate = sizes, dtypes, cast, conjugate
+    def __init__(self, sizes: Any, dtypes: Any, common: Any, conjugate: bool) -> None:
+        self.sizes, self.dtypes, self.common, self.conjugate = sizes, dtypes, common, conjugate
 
 
 class Bundle:
@@ -149,7 +150,7 @@ class Bundle:
         return Bundle([b if a is None else a if b is None else a + b for a, b in pairs])
 
 
-def _gather(record: Record, grad: Any, keep: bool) -> tuple[Bundle]:
+def _gather(record: Record, grad: Any, retain_graph: bool) -> tuple[Bundle]:
     number, total = record.constants
     grads: list[Any] = [None] * total
     grads[number] = grad
@@ -169,15 +170,3 @@ def output_of(parent: Record, number: int, total: int) -> Record:
 def output_number(edge: Any) -> int:
     """Which output of its record an edge stands for."""
     return edge.constants[0] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-
-
-#: The hooks of a record or leaf, of which only few have any, and its metadata; from ``tensor/hooks.py``.
-make_hooks: Callable[[], Any] = NotImplemented
-
-
-def hooks_of(edge: Any) -> Any:
-    """The hooks and metadata of a record or leaf, made on first use."""
-    hooks = getattr(edge, "_hooks", None)
-    if hooks is None:
-        hooks = edge._hooks = make_hooks()
-    return hooks

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
-from ..ground.index import IS_NARROW, wide
+import numpy as np
+
 from ..ground.register import Register
 from .plan import Plan
 
@@ -22,7 +23,7 @@ TABLE: Register[Row] = Register()
 #: field ``unheard`` that asks no listeners.
 make_caller: Callable[[Row], Any] = NotImplemented
 make_operator: Callable[[Row], Any] = NotImplemented
-#: The kernel of a row with what its columns put before it: handed in from kernels/columns.py.
+#: The kernel of a row with what its columns put before it: from kernels/columns.py.
 kernel_of: Callable[[Row], Callable[..., Any]] = NotImplemented
 #: What ``serves`` may name: dtypes by their ``char``.
 FLOATS = "eEfd"
@@ -144,7 +145,9 @@ class Row:
         defaults = kernel.__defaults__ or ()
         default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
         outputs = columns.get("outputs", ())
-        if IS_NARROW and ("indices" in outputs or columns.get("indices")):
+        if np.intp(0).itemsize < 8 and ("indices" in outputs or columns.get("indices")):
+            from ..ground.index import wide  # few machines are so narrow
+
             kernel = wide(kernel, outputs)
         self.plain, self.name, self.aliases = kernel, kernel.__name__, aliases
         self.native, self.few, self.quick = columns.get("native"), columns.get("few", False), columns.get("quick")
@@ -157,7 +160,8 @@ class Row:
             from ..ground.layout import arranged  # of which most rows need nothing
 
             self.laid = arranged(self.layout)
-        self.kernel = kernel_of(self)
+        columns_before = self.native, self.quick, self.serves, self.halves
+        self.kernel = kernel if columns_before == (None,) * 4 else kernel_of(self)
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
         self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..ground import modes
 from .record import Record, VersionCounter, output_of
-from .tensor import Tensor, edge_of, share, wrap
+from .tensor import Tensor, version_of, wrap
 
 #: ``stale(record, slot)`` raises PyTorch's error for a saved tensor that was changed in place: tensor/overwritten.py.
 stale: Callable[[Record, int], NoReturn] = NotImplemented
@@ -28,35 +27,6 @@ class Packed:
     def open(self, edge: Any) -> Tensor:
         """The tensor, with ``edge`` as its history."""
         raise NotImplementedError
-
-
-def version_of(tensor: Tensor) -> int:
-    """How often the memory of a tensor has been written in place."""
-    return 0 if tensor._counter is None else tensor._counter.version
-
-
-def keep(tensor: Any) -> tuple[Any, int]:
-    """An input (a Tensor, or None) as a record saves it: the value, and the version it has."""
-    if modes.watch and modes.local.saved_hooks and isinstance(tensor, Tensor):
-        pack = modes.local.saved_hooks[-1]
-        return pack(tensor, edge_of(tensor), False), 0
-    return tensor, 0 if tensor is None else version_of(tensor)
-
-
-def keep_result(record: Record, out: Tensor, alone: bool) -> tuple[Any, Any]:
-    """An output as its own record saves it: the bare array, as the record is its history, and the version.
-
-    ``alone`` says that no other output carries gradients: then the record knows its version counter, once there is
-    one.  Else the counter, which is new, is made and saved in the place of the version.
-    """
-    if modes.watch and modes.local.saved_hooks:
-        pack = modes.local.saved_hooks[-1]
-        return pack(out, None, True), 0
-    if not alone:
-        counter = share(out)
-        return out._array, counter
-    record.counter = out._counter
-    return out._array, version_of(out)
 
 
 def read(record: Record, source: str, slot: int) -> Tensor | None:
@@ -118,7 +88,7 @@ def edge_at(record: Record, slot: int) -> Any:
     """The edge of the input saved at ``slot``."""
     row_plan = record.kind.row.plan
     position = next(position for at, position, _ in row_plan.saved_inputs if at == slot)
-    return record.edges[row_plan.edges.index(position)]
+    return record.edges[row_plan.ruled_inputs.index(position)]
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:

@@ -18,7 +18,6 @@ from ..ground import dtypes, errors
 from ..ground.importing import load
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
-from . import leaf
 from .record import Record, VersionCounter
 
 if TYPE_CHECKING:
@@ -98,6 +97,11 @@ def share(tensor: Tensor) -> VersionCounter:
         if record is not None:
             record.counter = version
     return version
+
+
+def version_of(tensor: Tensor) -> int:
+    """How often the memory of a tensor has been written in place."""
+    return 0 if tensor._counter is None else tensor._counter.version
 
 
 def wrap(array: Any) -> Tensor:
@@ -250,4 +254,3 @@ def is_read_only(member: property) -> bool:
 for _name, _member in [*vars(Tensor).items()]:
     if isinstance(_member, property) and _member.fset is None:
         setattr(Tensor, _name, read_only(_name, _member))
-leaf.Tensor, leaf.wrap = Tensor, wrap

@@ -101,7 +101,7 @@ def _seen_through(
     return Record.of(TABLE["view_as_complex"].plan.kind, (edge,)) if pairs == "view" else edge
 
 
-def _as_strided(record: Record, grad: Any, keep: bool, lifted: bool = False) -> tuple[Any]:
+def _as_strided(record: Record, grad: Any, retain_graph: bool, lifted: bool = False) -> tuple[Any]:
     row = TABLE["embed_window"]
     return ((row.caller if lifted else row.kernel)(grad, *record.constants),)
 
@@ -124,10 +124,10 @@ def rebase(view: Tensor, inner: Record) -> None:
     inner._home = weakref.ref(record)  # the record holds the one that saved: no cycle
 
 
-def _copy_slices(record: Record, grad: Any, keep: bool, lifted: bool = False) -> tuple[Any, ...]:
+def _copy_slices(record: Record, grad: Any, retain_graph: bool, lifted: bool = False) -> tuple[Any, ...]:
     inner, pairs, window, _, strides = record.constants
     if record.run is freed:
-        freed(record, grad, keep)
+        freed(record, grad, retain_graph)
     if pairs == "base":
         grad = _turned(grad, True, lifted)
     if lifted:
@@ -136,7 +136,7 @@ def _copy_slices(record: Record, grad: Any, keep: bool, lifted: bool = False) ->
         grad = laid_out(grad, grad.shape, strides)
         part = look(grad, window).copy()
     run = inner.kind.lifted if lifted else inner.run
-    first, *others = run(inner, _turned(part, False, lifted) if pairs == "view" else part, keep)
+    first, *others = run(inner, _turned(part, False, lifted) if pairs == "view" else part, retain_graph)
     if first is None:
         first = part * 0 if lifted else 0
     elif pairs == "view":
@@ -145,7 +145,7 @@ def _copy_slices(record: Record, grad: Any, keep: bool, lifted: bool = False) ->
         grad = TABLE["put_window"].caller(grad, first, window, strides)
     else:
         look(grad, window)[...] = first
-    if not keep:
+    if not retain_graph:
         record.release()
     return _turned(grad, False, lifted) if pairs == "base" else grad, *others
 

@@ -50,7 +50,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if agreed is None:
         agreed = call.agree(row, flat, True)
         refusals.check_result(row, *agreed[:2], target)
-    arrays, cast, _ = agreed
+    arrays, common, _ = agreed
     try:
         result = call.compute(row, arrays, settings)
     except Exception as error:
@@ -64,7 +64,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     record = None
     if edges:
         before = (_old_value(row, edges, target), *flat[1:])
-        record = history.make_record(row, edges, before, arrays, settings, cast)
+        record = history.make_record(row, edges, before, arrays, settings, common)
     store(target, result)
     if record is not None:
         finish(target, record, lambda: history.note_results(row, record, [target]))

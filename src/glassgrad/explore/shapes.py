@@ -81,7 +81,7 @@ def _spread(walked: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> Non
     sizes: Any = getattr(record, "fit", None)
     if hasattr(sizes, "sizes"):  # it tells more than the sizes
         sizes = tuple(sizes.sizes)
-    names = [row.inputs[position] for position in row.plan.edges]
+    names = [row.inputs[position] for position in row.plan.ruled_inputs]
     for slot, edge in enumerate(walked.inputs[i]):
         if edge is None or edge in known or slot >= len(names):
             continue

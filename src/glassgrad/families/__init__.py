@@ -5,11 +5,19 @@ published by being declared.
 """
 
 import os as _os
+from typing import Any as _Any
 
 from ..core import row as _row
-from ..kernels import columns as _columns
 
-_row.kernel_of = _columns.kernel_of
+
+def _first_kernel_of(row: _Any) -> _Any:
+    from ..kernels.columns import kernel_of  # many programs meet no row with such columns
+
+    _row.kernel_of = kernel_of
+    return kernel_of(row)
+
+
+_row.kernel_of = _first_kernel_of
 if _os.environ.get("GLASSGRAD_FAST") != "0":  # the one place that switches it on: rows need their callers from now on
     from .. import fast as _fast
 

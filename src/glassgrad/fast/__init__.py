@@ -9,15 +9,15 @@ Nobody imports this folder but the place that switches it on; ``GLASSGRAD_FAST=0
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
-from ..core import call, engine
+from ..core import call
 from ..core import row as rows
-from ..core import write as writes
 from ..core.row import TABLE, Row
 from ..ground import listening, modes
-from ..ground.importing import load
+from ..ground.importing import load, when_run
 
 #: The globals of all that is printed; text.py and generate.py add what the text may name.
 NAMES: dict[str, Any] = {"__name__": f"{__name__}.generated"}
@@ -27,17 +27,18 @@ _called: set[str] = set()  # the rows that were called before
 def switch_on() -> None:
     """Let rows that are declared from now on have printed callers, and everyday walks and writes take the quick way."""
     rows.make_caller, rows.make_operator = caller_of, operator_of
-    engine.quick_walk, writes.quick_write = _first_walk, _first_write
+    when_run(f"{call.__package__}.engine", partial(_bring, "quick_walk", "walk"))
+    when_run(f"{call.__package__}.write", partial(_bring, "quick_write", "write"))
 
 
-def _first_walk(*arguments: Any) -> bool:
-    engine.quick_walk = load(f"{__name__}.walk").everyday
-    return engine.quick_walk(*arguments)
+def _bring(door: str, file: str, holder: Any) -> None:
+    """Let a file of the core call what a file of this folder has; the first call imports it."""
 
+    def first(*arguments: Any) -> Any:
+        setattr(holder, door, load(f"{__name__}.{file}").everyday)
+        return getattr(holder, door)(*arguments)
 
-def _first_write(*arguments: Any) -> bool:
-    writes.quick_write = load(f"{__name__}.write").everyday
-    return writes.quick_write(*arguments)
+    setattr(holder, door, first)
 
 
 # -- the function that everybody holds, until its own code is put into it ---------------------------------------------

@@ -32,7 +32,7 @@ def text_of(row: Row) -> str:
 
 def has_run(row: Row) -> bool:
     """Whether the way back of a row is printed too."""
-    return bool(row.plan.edges) and not (row.listed and (row.plan.saved_inputs or row.plan.saved_results))
+    return bool(row.plan.ruled_inputs) and not (row.listed and (row.plan.saved_inputs or row.plan.saved_results))
 
 
 # -- calling ----------------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[st
     if not has_run(row):
         return [f"    {otherwise}"] if otherwise else []
     lines = []
-    for k, position in enumerate(row.plan.edges):
+    for k, position in enumerate(row.plan.ruled_inputs):
         arg = _public(row)[position]
         absent = f"None if {arg} is None else " if position in row.plan.optional else ""
         lines += [
@@ -267,7 +267,7 @@ def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[st
             f"        elif type(e{k}) is View:",  # whose history may have to be read anew: not where none is wanted
             f"            e{k} = None if modes.off and not grad_enabled() else edge_of({arg})",
         ]
-    wanted = " or ".join(f"e{k} is not None" for k in range(len(row.plan.edges)))
+    wanted = " or ".join(f"e{k} is not None" for k in range(len(row.plan.ruled_inputs)))
     lines.append(f"    if ({wanted}) and not (modes.off and not grad_enabled()):")
     lines += ["        " + line for line in _record(row, run)]
     lines.append(f"        {attach}")
@@ -284,7 +284,7 @@ def _record(row: Row, run: str = "run") -> list[str]:
         "n.sequence = tick()",
         f"n.run = {name}_{run}",
         f"n.kind = {name}_kind",
-        f"n.edges = {_tuple(f'e{k}' for k in range(len(plan.edges)))}",
+        f"n.edges = {_tuple(f'e{k}' for k in range(len(plan.ruled_inputs)))}",
         "n._gathered = n.counter = None",
         *(_fit(row) if plan.broadcasts else ["n.fit = None"]),
     ]
@@ -311,7 +311,7 @@ def _record(row: Row, run: str = "run") -> list[str]:
 def _fit(row: Row) -> list[str]:
     """The statements that note the inputs' sizes, where gradients will have others."""
     plan = row.plan
-    arrays = [f"a{position}" for position in plan.edges]
+    arrays = [f"a{position}" for position in plan.ruled_inputs]
     absent = {f"a{position}" for position in plan.optional}
     sizes = _tuple(f"(None if {a} is None else {a}.shape)" if a in absent else f"{a}.shape" for a in arrays)
     if len(row.inputs) == len(arrays) == 2 and not absent:  # sizes and dimensions are read in less time
@@ -328,15 +328,15 @@ def _saved_input(row: Row, slot: int, position: int, readers: tuple[int, ...]) -
     """The statements that find what is saved of an input: ``s<slot>``, of version ``v<slot>``."""
     arg, plan = _public(row)[position], row.plan
     lines, pad = [], ""
-    if len(readers) != len(plan.edges):
+    if len(readers) != len(plan.ruled_inputs):
         wanted = " or ".join(f"e{reader} is not None" for reader in readers)
         lines += [f"s{slot} = None", f"v{slot} = 0", f"if {wanted}:"]
         pad = "    "
     absent = f"None if {arg} is None else " if position in plan.optional else ""
     lines.append(f"{pad}v = {absent}{arg}._counter")
     whole = [f"s{slot} = {arg}", f"v{slot} = 0 if v is None else v.version"]
-    if position in plan.edges:  # inside the graph the array will do: the tensor can be made again of it
-        k = plan.edges.index(position)
+    if position in plan.ruled_inputs:  # inside the graph the array will do: the tensor can be made again of it
+        k = plan.ruled_inputs.index(position)
         lines += [
             f"{pad}if v is None and type(e{k}) is Record:",
             f"{pad}    s{slot} = a{position}",
@@ -474,14 +474,14 @@ def _listed_run(row: Row) -> list[str]:
             arguments.append("tuple([e is not None for e in n.edges])")
         else:
             arguments.append("g" if source == "grad" else f"n.constants[{slot}]")
-    return [f"def {row.name}_run(n, g, keep):", f"    return {row.name}_rule0({', '.join(arguments)})"]
+    return [f"def {row.name}_run(n, g, retain_graph):", f"    return {row.name}_rule0({', '.join(arguments)})"]
 
 
 def _run(row: Row) -> list[str]:
     """The function that gives the gradients of a record's inputs as arrays."""
     name, plan = row.name, row.plan
-    total = len(plan.edges)
-    lines = [f"def {name}_run(n, g, keep):"]
+    total = len(plan.ruled_inputs)
+    lines = [f"def {name}_run(n, g, retain_graph):"]
     if total > 1:
         lines.append(f"    {', '.join(f'e{k}' for k in range(total))} = n.edges")
     slots = sorted([slot for slot, _, _ in plan.saved_inputs] + [slot for slot, _ in plan.saved_results])
@@ -499,19 +499,18 @@ def _run(row: Row) -> list[str]:
         else:
             lines += [f"    if v{slot}.version:", f"        saved.stale(n, {slot})"]
     if plan.kind.frees:
-        lines += ["    if not keep:", "        n.saved = None", "        n.run = freed"]
+        lines += ["    if not retain_graph:", "        n.saved = None", "        n.run = freed"]
     if plan.constants:
         lines.append(f"    {', '.join(f'k{slot}' for slot in range(len(plan.constants)))}, = n.constants")
     for index, rule in enumerate(plan.rules):
-        targets = rule.targets
-        arguments = [_argument(row, targets, source, slot) for source, slot, _ in rule.reads]
+        arguments = [_argument(row, rule.edges, source, slot) for source, slot, _ in rule.reads]
         answer = f"{name}_rule{index}({', '.join(arguments)})"
-        if len(targets) > 1:
-            lines.append(f"    {', '.join(f'g{t}' for t in targets)} = {answer}")
+        if len(rule.edges) > 1:
+            lines.append(f"    {', '.join(f'g{k}' for k in rule.edges)} = {answer}")
         elif total == 1:
             lines.append(f"    g0 = {answer}")
         else:
-            lines.append(f"    g{targets[0]} = None if e{targets[0]} is None else {answer}")
+            lines.append(f"    g{rule.edges[0]} = None if e{rule.edges[0]} is None else {answer}")
     if plan.broadcasts:
         lines += ["    fit = n.fit", "    if fit is not None:"]
         for k in range(total):
@@ -519,15 +518,15 @@ def _run(row: Row) -> list[str]:
     return [*lines, f"    return {_tuple(f'g{k}' for k in range(total))}"]
 
 
-def _argument(row: Row, targets: tuple[int, ...], source: str, slot: int) -> str:
+def _argument(row: Row, edges: tuple[int, ...], source: str, slot: int) -> str:
     if source == "grad":
         carry = row.plan.carry
         return "g" if len(carry) == 1 else f"g.grads[{carry[0]}]"
     if source == "grads":
         return "g.grads"
     if source == "needs":
-        wants = "True" if len(row.plan.edges) == 1 else "e{} is not None"
-        return _tuple(wants.format(target) for target in targets)
+        wants = "True" if len(row.plan.ruled_inputs) == 1 else "e{} is not None"
+        return _tuple(wants.format(k) for k in edges)
     return f"k{slot}" if source == "constant" else f"s{slot}"
 
 
@@ -539,10 +538,10 @@ def _read_input(row: Row, slot: int, position: int) -> list[str]:
         f"            saved.stale(n, {slot})",
         f"        s{slot} = s{slot}._array",
     ]
-    if position not in row.plan.edges:
+    if position not in row.plan.ruled_inputs:
         return [f"    if s{slot} is not None:", *check]
-    k = row.plan.edges.index(position)
-    edge = "n.edges[0]" if len(row.plan.edges) == 1 else f"e{k}"
+    k = row.plan.ruled_inputs.index(position)
+    edge = "n.edges[0]" if len(row.plan.ruled_inputs) == 1 else f"e{k}"
     return [
         f"    if v{slot} < 0:",
         f"        v = {edge}.counter",

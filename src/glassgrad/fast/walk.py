@@ -17,7 +17,7 @@ from ..core.tensor import LEAF
 _walking: dict[str, Any] = {}  # the walk that gathers gradients in the records' own slots, by its list of leaves
 
 
-def everyday(root: Any, grad: Any, keep: bool) -> bool:
+def everyday(root: Any, grad: Any, retain_graph: bool) -> bool:
     """Walk from one root, if that is a record and nobody else is walking; whether it was done."""
     if not isinstance(root, Record):
         return False
@@ -25,14 +25,14 @@ def everyday(root: Any, grad: Any, keep: bool) -> bool:
     try:
         if _walking.setdefault("slots", reached) is not reached:
             return False
-        _walk(root, grad, keep, reached)
+        _walk(root, grad, retain_graph, reached)
     finally:  # no call, before which Ctrl-C could come
         if "slots" in _walking and _walking["slots"] is reached:
             del _walking["slots"]
     return True
 
 
-def _walk(root: Record, grad: Any, keep: bool, reached: list[Any]) -> None:
+def _walk(root: Record, grad: Any, retain_graph: bool, reached: list[Any]) -> None:
     """Gather gradients from ``root`` down; ``reached`` are the leaves, in the order their first gradient came."""
     heap: list[tuple[float, Record]] = []
     record: Record | None = root
@@ -44,7 +44,7 @@ def _walk(root: Record, grad: Any, keep: bool, reached: list[Any]) -> None:
             if grad is None:
                 grad = record._gathered
                 record._gathered = None
-            grads = record.run(record, grad, keep)
+            grads = record.run(record, grad, retain_graph)
             edges = record.edges
             following = None
             if len(edges) == 2:  # two edges and one are spelled out: most of a long chain's time is spent here
@@ -52,7 +52,7 @@ def _walk(root: Record, grad: Any, keep: bool, reached: list[Any]) -> None:
                 ga, gb = grads
                 if (ga is None and first is not None) or (gb is None and second is not None):
                     if _is_skipped(edges, grads):
-                        _hand_over(edges, grads, reached, heap, keep)
+                        _hand_over(edges, grads, reached, heap, retain_graph)
                         return
                 if ga is not None and first is not None:
                     before = first._gathered
@@ -84,7 +84,7 @@ def _walk(root: Record, grad: Any, keep: bool, reached: list[Any]) -> None:
                 ga = grads[0]
                 if ga is None:
                     if isinstance(first, Record):
-                        _hand_over(edges, grads, reached, heap, keep)
+                        _hand_over(edges, grads, reached, heap, retain_graph)
                         return
                 elif first is not None:
                     before = first._gathered
@@ -98,7 +98,7 @@ def _walk(root: Record, grad: Any, keep: bool, reached: list[Any]) -> None:
                             reached.append(first)
             else:
                 if _is_skipped(edges, grads):
-                    _hand_over(edges, grads, reached, heap, keep)
+                    _hand_over(edges, grads, reached, heap, retain_graph)
                     return
                 for first, ga in zip(edges, grads, strict=True):
                     if first is not None and ga is not None:
@@ -152,14 +152,18 @@ def _is_skipped(edges: Iterable[Any], grads: Iterable[Any]) -> bool:
 
 
 def _hand_over(
-    edges: Iterable[Any], grads: Iterable[Any], reached: Iterable[Any], heap: Iterable[tuple[float, Record]], keep: bool
+    edges: Iterable[Any],
+    grads: Iterable[Any],
+    reached: Iterable[Any],
+    heap: Iterable[tuple[float, Record]],
+    retain_graph: bool,
 ) -> None:
     """Go on in the general walk, from everything that waits here."""
     roots = [pair for pair in zip(edges, grads, strict=True) if pair[0] is not None]
     for edge in (*reached, *(left for _, left in heap)):
         roots.append((edge, edge._gathered))
         edge._gathered = None
-    engine.general(roots, keep=keep)
+    engine.general(roots, retain_graph=retain_graph)
 
 
 def _wipe(root: Record) -> None:

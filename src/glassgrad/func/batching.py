@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import call, write
+from ..core import promotion, write
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, new
 from ..families.shape.batches import alike, all_alike, behind, fold, unfold
@@ -323,12 +323,12 @@ def _point(
     """Element by element: examples are lined up behind the same number of dimensions."""
     if len(values) == 1:
         return row.caller(values[0], *settings)
-    if not row.plan.broadcasts and row.plan.edges:  # gradients are not summed to sizes: those of all inputs are alike
+    if not row.plan.broadcasts and row.plan.ruled_inputs:  # no gradient is summed: all sizes are alike
         values, batched = list(alike(level.size, batched, *values)), [isinstance(value, Tensor) for value in values]
     shapes = [operand._array.shape if isinstance(operand, Tensor) else () for operand in flat]
     rank = max(map(len, shapes))
     if row.typed is not None and not _agree(values):
-        cast = call.common_dtype(row, flat)
+        cast = promotion.common_dtype(row, flat)
         for position, value in enumerate(values):
             if isinstance(value, Tensor) and position not in row.plan.auxiliary and value._array.dtype != cast:
                 values[position] = TABLE["to_copy"].caller(value, cast, value._array.dtype)

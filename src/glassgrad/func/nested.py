@@ -19,7 +19,7 @@ def grad(
     outputs: Sequence[Any],
     inputs: Sequence[Any],
     seeds: Sequence[Any],
-    keep: bool,
+    retain_graph: bool,
     create_graph: bool,
     allow_unused: bool,
 ) -> tuple[Any, ...]:
@@ -27,13 +27,13 @@ def grad(
     outputs, inputs = [levels.alive(out) for out in outputs], [levels.alive(tensor) for tensor in inputs]
     level = levels.highest(outputs)
     if isinstance(level, Reverse):
-        return _in_graph(level, outputs, inputs, seeds, keep, create_graph, allow_unused)
+        return _in_graph(level, outputs, inputs, seeds, retain_graph, create_graph, allow_unused)
     if isinstance(level, Forward):
-        return _with_tangents(level, outputs, inputs, seeds, keep, create_graph, allow_unused)
+        return _with_tangents(level, outputs, inputs, seeds, retain_graph, create_graph, allow_unused)
     if level is not None:
         raise RuntimeError(errors.NO_GRAD.format(index=0))
     values = [tensor.value if isinstance(tensor, Lifted) else tensor for tensor in inputs]
-    return api.grad(outputs, values, seeds, keep, create_graph, allow_unused=allow_unused)  # type: ignore[no-any-return]
+    return api.grad(outputs, values, seeds, retain_graph, create_graph, allow_unused=allow_unused)  # type: ignore[no-any-return]
 
 
 def _in_graph(
@@ -41,7 +41,7 @@ def _in_graph(
     outputs: Sequence[Any],
     inputs: Sequence[Any],
     seeds: Sequence[Any],
-    keep: bool,
+    retain_graph: bool,
     create_graph: bool,
     allow_unused: bool,
 ) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ def _in_graph(
     before = modes.local.grad
     try:
         modes.set_grad(create_graph)
-        answers = engine.general(roots, keep=keep, lifted=True, inputs=wanted, accumulate=False)
+        answers = engine.general(roots, retain_graph=retain_graph, lifted=True, inputs=wanted, accumulate=False)
     finally:
         modes.off |= modes.local.me
         modes.local.grad = before
@@ -80,7 +80,7 @@ def _with_tangents(
     outputs: Sequence[Any],
     inputs: Sequence[Any],
     seeds: Sequence[Any],
-    keep: bool,
+    retain_graph: bool,
     create_graph: bool,
     allow_unused: bool,
 ) -> tuple[Any, ...]:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import engine, history, saved
+from ..core import engine, saved
+from ..core.plan import gradients
 from ..core.record import OUTPUT, Bundle, Fitting, Record, freed
 from ..core.tensor import Tensor, edge_of, wrap
 from ..families.matrix.rows import products
@@ -385,9 +386,9 @@ class _Walk:
         row = record.kind.row
         if row is None or row.listed or record.run is freed or not isinstance(came, Together):
             return None
-        names, rule = row.samples_rules.get(row.inputs[row.plan.edges[at]], ((), None))
+        names, rule = row.samples_rules.get(row.inputs[row.plan.ruled_inputs[at]], ((), None))
         where, fit_ = came.where, record.fit
-        if rule is None or where is None or where.dim or (type(fit_) is Fitting and (fit_.conjugate or fit_.cast)):
+        if rule is None or where is None or where.dim or (type(fit_) is Fitting and (fit_.conjugate or fit_.common)):
             return None
         values: list[Any] = []
         for name in names:
@@ -444,7 +445,7 @@ class _Walk:
         """One run of a record for some of its edges, without its hooks; the graph stays."""
         if record.kind.row is None or record.run is freed:
             return engine.bare(record, grad, True, False)  # type: ignore[no-any-return]
-        return history.gradients(record, grad, True, False, wishes)
+        return gradients(record, grad, True, False, wishes)
 
 
 _chances = np.random.default_rng(0)
@@ -494,7 +495,7 @@ def _may_hold_data(record: Record) -> bool:
     if row is None:
         return False
     has_tensors = any(isinstance(part, Tensor) for part in tree_leaves(record.constants))
-    return has_tensors or (not row.listed and len(row.plan.edges) < len(row.inputs))
+    return has_tensors or (not row.listed and len(row.plan.ruled_inputs) < len(row.inputs))
 
 
 #: Rows that move elements to other places, each to one, and leave some out.
@@ -518,7 +519,7 @@ def _follows(record: Record, came: Any, at: int, shape: tuple[int, ...]) -> Samp
     where: Samples = came.where
     if row.ufunc is not None or row.batched == "point" or row.name in POINTWISE:
         return where if shape == came.grad.shape else None
-    if where.dim == 0 and (row.name, row.inputs[row.plan.edges[at]]) in ROW_BY_ROW:
+    if where.dim == 0 and (row.name, row.inputs[row.plan.ruled_inputs[at]]) in ROW_BY_ROW:
         return where
     if row.name in ("log_softmax", "softmax", "safe_softmax"):
         dim = record.constants[row.plan.saves["dim"][1]]

@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import engine, history, write
+from ..core import engine, write
+from ..core.gradients import read_saved
+from ..core.plan import gradients_lifted
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
@@ -125,8 +127,8 @@ class Forward(Level):
         answer = call_row(row, values, settings)
         outs = several(answer)
         moved: Sequence[Any] = (None,) * len(outs)
-        positions = range(len(flat)) if row.listed else row.plan.edges
-        has_tangents = row.plan.edges and any([tangents[position] is not None for position in positions])
+        positions = range(len(flat)) if row.listed else row.plan.ruled_inputs
+        has_tangents = row.plan.ruled_inputs and any([tangents[position] is not None for position in positions])
         if has_tangents and not modes.local.inference:
             moved = pushed(row, values, tangents, settings, outs)
         return like(answer, [self.dual(value, tangent) for value, tangent in zip(outs, moved, strict=True)])
@@ -252,7 +254,7 @@ def _named(
 
 def _together(row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any]) -> Any:
     moved = list(values)
-    for position in range(len(values)) if row.listed else row.plan.edges:
+    for position in range(len(values)) if row.listed else row.plan.ruled_inputs:
         value, tangent = values[position], tangents[position]
         if tangent is None and value is not None:
             tangent = zeros_of(value) if isinstance(value, Tensor) else 0
@@ -275,23 +277,23 @@ def _by_reverse_rule(
     total: Any = None
     record = _constants(row, values, tangents, settings, outs)
     record.fit = None  # no sizes are summed away: a tangent is spread over the result
-    for targets, reads, _, rule in row.plan.rules:
-        for target in targets:
-            tangent = tangents[row.plan.edges[target]]
+    for edges, reads, _, rule in row.plan.rules:
+        for edge in edges:
+            tangent = tangents[row.plan.ruled_inputs[edge]]
             if tangent is None:
                 continue
             arguments: list[Any] = []
-            for source, slot, cast in reads:
+            for source, slot, promoted in reads:
                 if source == "grad":
                     arguments.append(_fitted(tangent, outs[0]))
                 elif source == "needs":
-                    arguments.append(tuple(other == target for other in targets))
+                    arguments.append(tuple(other == edge for other in edges))
                 elif source == "constant":
                     arguments.append(record.constants[slot])
                 else:
-                    arguments.append(history._saved(record, row, source, slot, cast, True, {}))
+                    arguments.append(read_saved(record, row, source, slot, promoted, True, {}))
             answer = rule(*arguments)
-            part = answer[targets.index(target)] if len(targets) > 1 else answer
+            part = answer[edges.index(edge)] if len(edges) > 1 else answer
             if part is not None:
                 total = part if total is None else total + part
     return total
@@ -301,7 +303,7 @@ def _constants(
     row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any]
 ) -> Any:
     """A record of a call whose saved values take part in no derivative of the level that asks."""
-    positions = range(len(values)) if row.listed else row.plan.edges
+    positions = range(len(values)) if row.listed else row.plan.ruled_inputs
     edges = tuple(None if tangents[position] is None else LEAF for position in positions)
     record = describe(row, edges, values, settings)
     for _, number in row.plan.saved_results:
@@ -335,15 +337,15 @@ def twice_transposed(
         seeds = {number: level.track(zeros_of(outs[number]), LEAF) for number in numbers}
         bundled = row.plan.kind.outputs > 1
         grad = Bundle([seeds.get(number) for number in range(len(outs))]) if bundled else seeds[numbers[0]]
-        pulled = history.gradients_lifted(record, grad, True)
+        pulled = gradients_lifted(record, grad, True)
         roots = []
-        positions = range(len(values)) if row.listed else row.plan.edges
+        positions = range(len(values)) if row.listed else row.plan.ruled_inputs
         for position, gradient in zip(positions, pulled, strict=True):
             if isinstance(gradient, GradTracking) and gradient.level is level and gradient.place is not None:
                 edge = gradient if gradient.place is LEAF else gradient.place
                 roots.append((edge, _fitted(tangents[position], gradient)))
     targets = list(seeds.values())
-    answers = engine.general(roots, keep=False, lifted=True, inputs=targets, accumulate=False) if roots else []
+    answers = engine.general(roots, retain_graph=False, lifted=True, inputs=targets, accumulate=False) if roots else []
     for number, answer in zip(seeds, answers, strict=False):
         moved[number] = None if answer is None else levels.alive(answer)
     return moved

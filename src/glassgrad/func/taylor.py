@@ -77,7 +77,7 @@ class Taylor(Level):
         parts = [self.coefficients(operand, order) for operand in flat]
         answer = call_row(row, [part[0] for part in parts], settings)
         outs = several(answer)
-        positions = range(len(flat)) if row.listed else row.plan.edges
+        positions = range(len(flat)) if row.listed else row.plan.ruled_inputs
         moves = [position for position in positions if any(c is not None for c in parts[position][1:])]
         if not order or not moves or not any(carries_gradients(out._array.dtype) for out in outs):
             return like(answer, [self.series([out]) for out in outs])

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core import call, engine, history, write
-from ..core.record import Record, output_of
+from ..core import engine, history, promotion, write
+from ..core.plan import gradients_lifted
+from ..core.record import Bundle, Record, output_of
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
 from ..ground import modes
@@ -127,8 +128,8 @@ class Reverse(Level):
     ) -> None:
         """Write down a call in this level's graph."""
         plan = row.plan
-        positions = range(len(flat)) if row.listed else plan.edges
-        edges = tuple([edge_at(self, flat[position]) for position in positions]) if plan.edges else ()
+        positions = range(len(flat)) if row.listed else plan.ruled_inputs
+        edges = tuple([edge_at(self, flat[position]) for position in positions]) if plan.ruled_inputs else ()
         if not any(edge is not None for edge in edges):
             return
         record = describe(row, edges, flat, settings)
@@ -215,8 +216,8 @@ def recording() -> Iterator[Reverse]:
 
 def describe(row: Row, edges: tuple[Any, ...], flat: Sequence[Any], settings: Sequence[Any]) -> Record:
     """A record of a call on any tensors, with its inputs saved; results are for the caller to keep."""
-    arrays = call.arrays_of(row, flat)
-    cast = call.common_dtype(row, flat) if row.typed is not None else None
+    arrays = promotion.arrays_of(row, flat)
+    cast = promotion.common_dtype(row, flat) if row.typed is not None else None
     return history.make_record(row, edges, flat, arrays, settings, cast)
 
 
@@ -227,12 +228,12 @@ def back_through(row: Row, source: Any, settings: Sequence[Any], number: int, gr
         count = len(several(call_row(row, (source,), settings)))
         grads = [None] * count
         grads[number] = grad
-        grad = history.Bundle(grads)
-    return history.gradients_lifted(record, grad, True)[0]
+        grad = Bundle(grads)
+    return gradients_lifted(record, grad, True)[0]
 
 
 def gradients(
-    level: Reverse, outs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any], keep: bool = False
+    level: Reverse, outs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any], retain_graph: bool = False
 ) -> list[Any]:
     """The gradients of ``outs``, weighed with ``seeds``, by leaves of a level that has ended; None where there is none.
 
@@ -245,5 +246,5 @@ def gradients(
             roots.append((edge, seed))
     if not roots:
         return [None] * len(inputs)
-    answers = engine.general(roots, keep=keep, lifted=True, inputs=list(inputs), accumulate=False)
+    answers = engine.general(roots, retain_graph=retain_graph, lifted=True, inputs=list(inputs), accumulate=False)
     return [None if answer is None else levels.alive(answer) for answer in answers]

@@ -111,7 +111,7 @@ def pullback(func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, h
                     f"Mismatch in shape: grad_output[{number}] has a shape of {seed.shape} and output[{number}] has a "
                     f"shape of {out.shape}."
                 )
-        answers = gradients(level, outs, seeds, leaves, keep=retain_graph)
+        answers = gradients(level, outs, seeds, leaves, retain_graph=retain_graph)
         return tree_unflatten(_filled(answers, leaves, level), shape)
 
     return (values, vjp_fn, aux) if has_aux else (values, vjp_fn)
@@ -209,7 +209,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{number} with {what} {getattr(move, what)} in flattened pytree doesn't match the "
                         f"{what} {getattr(part, what)} of the corresponding primal."
                     )
-        answers = gradients(level, pulled, moves, seeds, keep=True)
+        answers = gradients(level, pulled, moves, seeds, retain_graph=True)
         return tree_unflatten(_filled(answers, seeds, level), out_shape)
 
     return output, jvp_fn

@@ -8,6 +8,7 @@ import warnings
 from numbers import Integral
 from typing import Any, NoReturn, final
 
+from glassgrad.ground import modes
 from glassgrad.ground.dtypes import called
 
 TYPES = (
@@ -86,13 +87,13 @@ class device:
 
     def __enter__(self) -> device:
         _here.stack = [*_here.stack, self]
-        _here.current = self
+        modes.local.device = None if self is CPU else self
         return self
 
     def __exit__(self, *exception: object) -> None:
         if len(_here.stack) > 1:
             _here.stack = _here.stack[:-1]
-            _here.current = _here.stack[-1]
+            modes.local.device = None if _here.stack[-1] is CPU else _here.stack[-1]
 
 
 _read_before: dict[str, device] = {}
@@ -179,10 +180,9 @@ META = _made("meta", None)
 
 
 class _Here(threading.local):
-    """This thread's default device: ``stack`` is the one set, then those of the open ``with`` blocks."""
+    """This thread's default devices: the one set, then those of the open ``with`` blocks."""
 
     stack: list[device] = [CPU]  # replaced, never changed in place: the class attribute serves every thread
-    current: device = CPU
 
 
 _here = _Here()
@@ -192,18 +192,13 @@ def set_default_device(device_like: device | str | None) -> None:
     """Make new tensors of this thread live on ``device_like``; None means the cpu again."""
     chosen = CPU if device_like is None else device(device_like)
     _here.stack = [chosen, *_here.stack[1:]]
-    _here.current = chosen
+    modes.local.device = None if chosen is CPU else chosen
 
 
 def get_default_device() -> device:
     """The device of new tensors of this thread; one without index must exist."""
-    chosen = _here.current
+    chosen = modes.local.device or CPU
     return chosen if chosen.index is not None else _made(require(chosen, "tensor"), None)
-
-
-def default_is_cpu() -> bool:
-    """Whether new tensors of this thread are made on the cpu unless told; the quick question."""
-    return _here.current is CPU
 
 
 # --- what exists ------------------------------------------------------------------------------------------------------
@@ -215,7 +210,7 @@ def require(device_like: device | str | int | None = None, function: str = "zero
     ``function`` is the caller's name, for messages: 'tensor' and 'to' copy values and refuse in other words.
     """
     if device_like is None:
-        device_like = _here.current
+        device_like = modes.local.device or CPU
     elif not isinstance(device_like, device):
         if isinstance(device_like, bool) or not isinstance(device_like, str | bytes | Integral):
             raise TypeError(f"{function}(): argument 'device' must be torch.device, not {called(device_like)}")

@@ -32,6 +32,7 @@ class Run:
 
 
 publish: Callable[[Run], None] = NotImplemented  # lets everybody see what a file brings; handed in by ops/catalogue.py
+_completions: dict[str, list[Callable[[ModuleType], None]]] = {}  # by name: what is done when a module has run
 _running: dict[int, list[Run]] = {}  # by thread: what it runs, the innermost last; nothing yet where it only searches
 _begun: dict[str, int] = {}  # by name: the thread that is about to run a module, or in the midst of it
 _whole: dict[str, Run] = {}  # by name: the run that came to its end first
@@ -119,6 +120,8 @@ class _Loader:
             _running[thread] = runs
             runs.append(run)
             self.loader.exec_module(module)
+            for complete in _completions.get(name, ()):
+                complete(module)
             _whole.setdefault(name, run)
         finally:
             del runs[depth:]
@@ -149,6 +152,13 @@ def keep_whole(*packages: str) -> None:
     _finder.packages = tuple(f"{package}." for package in packages)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+
+
+def when_run(name: str, complete: Callable[[Any], None]) -> None:
+    """Call ``complete(module)`` when the module of that name has run, before anybody has it; at once if it is there."""
+    _completions.setdefault(name, []).append(complete)
+    if name in sys.modules:
+        complete(sys.modules[name])
 
 
 def _before_fork() -> None:

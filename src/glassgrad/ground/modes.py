@@ -31,6 +31,7 @@ class _Switches(threading.local):
     anomaly_check_nan = True
     autocast: Any = None  # the policy of the innermost autocast block
     saved_hooks: tuple[Any, ...] = ()  # what packs a tensor that is saved, the innermost block's last
+    device: Any = None  # where new tensors live; None: on the cpu
     masked: Any = None  # while gradients are masked: what cleans those that a rule gives, of autograd/masked_mode.py
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ OURS = __name__.partition(".")[0]
 # Parts of the package that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
 INTERNAL = frozenset(
     "absent absent_compiled absent_devices absent_distributed absent_names cli compile core demo environment "
-    "explore families fast ground identity kernels namespace ops standing tensor torch_alias warm watch why "
+    "explore families fast ground identity kernels namespace ops promised standing tensor torch_alias warm watch why "
     "__main__".split()
 )  # fmt: skip
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..ground import dtypes
-from . import compiled
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 HALVES = "eE"  # float16 and bfloat16
@@ -27,9 +26,11 @@ def not_implemented(name: str, array: Any) -> NotImplementedError:
 def kernel_of(row: Any) -> Callable[..., Any]:
     """The kernel of a row with all that its columns say."""
     if row.serves is None and row.halves is None and row.quick is None:
-        return row.plain if row.native is None else _natively(row.native, row.few, row.plain)  # type: ignore[no-any-return]
+        return _natively(row.native, row.few, row.plain)
     plain, native, few, quick, halves = row.plain, row.native, row.few, row.quick, row.halves
     served, refusal = row.serves or ("", "")
+    if native is not None:
+        from . import compiled  # not at the top: many programs meet no such row
 
     @wraps(plain)
     def kernel(*arguments: Any, **settings: Any) -> Any:
@@ -57,6 +58,8 @@ def kernel_of(row: Any) -> Callable[..., Any]:
 
 def _natively(native: Callable[..., Any], few: bool, plain: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that gives arrays of enough elements to ``native``, and all that it does not serve to ``plain``."""
+    from . import compiled  # as above
+
 
     @wraps(plain)
     def kernel(*arguments: Any, **settings: Any) -> Any:

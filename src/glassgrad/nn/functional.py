@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .. import families as _families
 from ..ground import later as _later
-from ..ops.catalogue import FUNCTIONAL as _FILES
+from ..ops.built import functional as _functional
 
+_FILES = _functional()
 __getattr__, __dir__ = _later.later(
     globals(),
     "torch.nn.functional",

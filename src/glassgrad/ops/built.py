@@ -13,19 +13,33 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # importi
 _BUILDING = "GLASSGRAD_BUILDING"
 
 
-def tables() -> tuple[dict[str, Any], ...]:
-    """Rows, functions over rows, names of ``nn.functional``, layers and sparse methods, as ``contents.py`` has them.
+def tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Rows, functions over rows and sparse methods, as ``contents.py`` has them.
 
-    Raises ImportError where they are not there and cannot be written.
+    Raises ImportError where they are not there and cannot be written, as do the tables below.
     """
+    return _table("contents", "ROWS"), _table("contents", "COMPOSED"), _table("contents", "SPARSE")
+
+
+def layers() -> dict[str, dict[str, str]]:
+    """What PyTorch keeps in the files of ``torch.nn.modules``, by file of the families, as ``layers.py`` has it."""
+    return _table("layers", "LAYERS")
+
+
+def functional() -> dict[str, str]:
+    """What ``torch.nn.functional`` has, by file of the families, as ``layers.py`` has it."""
+    return _table("layers", "FUNCTIONAL")
+
+
+def _table(file: str, name: str) -> dict[str, Any]:
     if is_building():
-        return {}, {}, {}, {}, {}
+        return {}
     try:
-        contents = import_module(f"{__package__}.contents")
+        built = import_module(f"{__package__}.{file}")
     except ModuleNotFoundError:
         build()
-        contents = import_module(f"{__package__}.contents")
-    return contents.ROWS, contents.COMPOSED, contents.FUNCTIONAL, contents.LAYERS, contents.SPARSE
+        built = import_module(f"{__package__}.{file}")
+    return getattr(built, name)  # type: ignore[no-any-return]
 
 
 def unpublished(name: str) -> str:

@@ -7,27 +7,45 @@ gone.  Layers are known by PyTorch's files: ``nn.modules.pooling`` shows what th
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from .. import families  # which switches the printed code on
-from ..core import call, leaf, record, saved, tensor, write
+from ..core import call
 from ..core.row import TABLE
 from ..core.tensor import Tensor
-from ..ground import importing, listening, paths
+from ..ground import importing, listening
 from ..ground import register as registers
 from ..ground.register import Register
-from ..tensor.parameter import Parameter
-from . import bind, built
-from .declare import COMPOSITES
+from .declare import COMPOSITES, spelled_by_composite, spelled_by_row
 
-ROWS, COMPOSED, FUNCTIONAL, LAYERS, SPARSE = built.tables()
+
+def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Rows, functions over rows and sparse methods, as ``contents.py`` has them, where it is built."""
+    try:
+        if "GLASSGRAD_BUILDING" not in os.environ:
+            from . import contents
+
+            return contents.ROWS, contents.COMPOSED, contents.SPARSE
+    except ModuleNotFoundError:
+        pass
+    from . import built
+
+    return built.tables()
+
+
+ROWS, COMPOSED, SPARSE = _tables()
 FUNCTIONS: Register[Callable[..., Any]] = Register()
 _METHODS: Register[Any] = Register()
 _PROPERTIES: set[str] = set()
 _ARITHMETIC = f"{families.__name__}.sparse.arithmetic"  # with which all comes that sparse tensors do
 _HOME = families.__name__
 _PACKAGE = _HOME.rpartition(".")[0]
+import_module(f"{_PACKAGE}.tensor")  # the folder: imported later, it would take the place of the function of its name
 _MODULES = f"{_PACKAGE}.nn.modules"  # PyTorch's folder of layers
 
 
@@ -55,16 +73,19 @@ def _publish(run: importing.Run) -> None:
     composites = [entry for register, _, entry in run.declared if register is COMPOSITES]
     for register, key, entry in run.declared:
         dict.__setitem__(register, key, entry)
-    spelled = [(bind.spelled_by_row(row), False) for row in rows]
-    spelled += [(bind.spelled_by_composite(composite), True) for composite in composites]
+    spelled = [(spelled_by_row(row), False) for row in rows]
+    spelled += [(spelled_by_composite(composite), True) for composite in composites]
     for both, is_composite in spelled:
         for register, pairs in zip((FUNCTIONS, _METHODS), both, strict=True):
             for name, function in pairs:
                 if is_composite or register.families.get(name) not in COMPOSED:
                     _name(register, name, function)
     run.declared = []
-    files = LAYERS.get(run.module.__name__.removeprefix(f"{_HOME}.")) if run.module is not None else None
+    family, _, file = (run.module.__name__ if run.module is not None else "").rpartition(".")
+    files = getattr(sys.modules.get(family), "LAYERS", {}).get(file)
     if files:
+        from ..ground import paths
+
         paths.house(run.module, f"{_MODULES}.{next(iter(files))}")
 
 
@@ -158,21 +179,55 @@ def _complete(owner: type, name: str) -> None:
         setattr(owner, method, Later(owner, method, _ARITHMETIC))
 
 
-for _holder, _door, _file in (
-    (call, "strangers", "ops.override"), (call, "shapes_only", "ops.override"), (write, "strangers", "ops.override"),
-    (call, "into", "tensor.out"), (call, "refuse_gradients", "tensor.out"),
-    (call, "heard", "tensor.heard"), (saved, "stale", "tensor.overwritten"), (tensor, "node_of", "tensor.node"),
-    (record, "make_hooks", "tensor.hooks"), (tensor, "construct", "families.storage.typed"),
-    (tensor, "check_grad", "tensor.members"), (tensor, "reread", "core.views"), (saved, "written", "core.views"),
-    (leaf, "copied", "autograd.api"),
-    *((listening, _name_there, "ops.torch_function") for _name_there in (
-        "is_answered", "overridden", "ask_first", "with_numbers",
-    )),
-    (listening, "refuse_sooner", "ops.arguments"),
-):  # fmt: skip
-    hand_in(_holder, _door, _file, _PACKAGE)
-call.refusals = File("tensor.refusals")
-write.refusals, call.views = File("tensor.writable"), File("core.views")
+def _prepare_subclass(cls: type, **more: Any) -> None:
+    """What Tensor does with its subclasses, until there is one that is not of this package."""
+    if cls.__module__.partition(".")[0] == _PACKAGE:
+        super(Tensor, cls).__init_subclass__(**more)  # type: ignore[misc]
+    else:
+        importing.load(f"{_PACKAGE}.ops.torch_function").prepare(cls, **more)
+
+
+def _answer_for_parameters(module: Any) -> None:
+    """A Parameter has the answer to its ``__torch_function__`` itself, as PyTorch's has."""
+    parameter = module.Parameter
+    parameter.__torch_function__ = Later(parameter, "__torch_function__", f"{_PACKAGE}.ops.torch_function")
+
+
+#: What files ask of files above them, or of such as few programs need: functions by name, and the file of each.
+_DOORS: dict[str, dict[str, str | File]] = {
+    "core.tensor": {
+        "reread": "core.views", "construct": "families.storage.typed", "check_grad": "tensor.members",
+        "node_of": "tensor.node",
+    },
+    "core.plan": {"gradients_of": "core.gradients"},
+    "core.call": {
+        "strangers": "ops.override", "shapes_only": "ops.override", "agree": "core.promotion", "into": "tensor.out",
+        "refuse_gradients": "tensor.out", "heard": "tensor.heard", "refusals": File("tensor.refusals"),
+        "views": File("core.views"),
+    },
+    "core.leaf": {"copied": "autograd.api"},
+    "core.saved": {"stale": "tensor.overwritten", "written": "core.views"},
+    "core.write": {"strangers": "ops.override", "refusals": File("tensor.writable")},
+    "ground.listening": {
+        "is_answered": "ops.torch_function", "overridden": "ops.torch_function", "ask_first": "ops.torch_function",
+        "with_numbers": "ops.torch_function", "refuse_sooner": "ops.arguments",
+    },
+    "ops.declare": {"in_place": "core.write"},
+    "families.create.construct": {"require": "ground.device", "blank": "ground.meta"},
+}  # fmt: skip
+
+
+def _give_doors(file: str, module: Any) -> None:
+    """Put its doors into a file of a floor below, when it has run."""
+    for door, behind in _DOORS[file].items():
+        if isinstance(behind, File):
+            setattr(module, door, behind)
+        else:
+            hand_in(module, door, behind, _PACKAGE)
+
+
+for _file in _DOORS:
+    importing.when_run(f"{_PACKAGE}.{_file}", partial(_give_doors, _file))
 listening.silent = call.ORDINARY
 listening.between.add(__name__)
 _MEMBER_PROPERTIES = (
@@ -186,16 +241,15 @@ _MEMBERS = (
 )  # fmt: skip
 for _owner, _method, _file in (
     *((Tensor, _name_there, "tensor.members") for _name_there in _MEMBERS),
-    (Tensor, "__torch_function__", "ops.torch_function"), (Parameter, "__torch_function__", "ops.torch_function"),
-    (Tensor, "__init_subclass__", "ops.torch_function"), (Tensor, "_make_subclass", "ops.torch_function"),
+    (Tensor, "__torch_function__", "ops.torch_function"),
+    (Tensor, "_make_subclass", "ops.torch_function"),
     (Tensor, "_make_wrapper_subclass", "ops.torch_function"), (Tensor, "backward", "autograd.api"),
 ):  # fmt: skip
     setattr(_owner, _method, Later(_owner, _method, f"{_PACKAGE}.{_file}"))
+Tensor.__init_subclass__ = classmethod(_prepare_subclass)  # type: ignore[assignment]
+importing.when_run(f"{_PACKAGE}.tensor.parameter", _answer_for_parameters)
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
 registers.hand_in, registers.complete = hand_in, _complete
 _FLOORS = ("ground", "core", "kernels", "tensor", "fast", "ops", "autograd")
 importing.keep_whole(_HOME, *(f"{_PACKAGE}.{floor}" for floor in _FLOORS))
 _open()
-for _file, _homes in LAYERS.items():
-    for _name_there, _names in _homes.items():
-        paths.show(f"{_MODULES}.{_name_there}", f"{_HOME}.{_file}", _names)

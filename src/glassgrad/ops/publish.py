@@ -1,8 +1,8 @@
 """Builds what the package computes of its families: which file brings which names, and what editors read.
 
-``python -m glassgrad.ops.publish`` writes ``contents.py``, by which names are imported when they are first wanted, the
-derivative rules as text, and the stubs. Installing the package does so too, and so does the first import of a clone
-that nobody has built. An operation that was declared since is found when it is built anew.
+``python -m glassgrad.ops.publish`` writes ``contents.py`` and ``layers.py``, by which names are imported when they are
+first wanted, the derivative rules as text, and the stubs. Installing the package does so too, and so does the first
+import of a clone that nobody has built. An operation that was declared since is found when it is built anew.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 from .. import families
 from ..core.row import TABLE, Row
 from ..tensor import sparse
-from . import bind, built, catalogue, derivations, stub
-from .declare import COMPOSITES
+from . import built, catalogue, derivations, stub
+from .declare import COMPOSITES, spelled_by_composite, spelled_by_row
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: Files of families that declare no operation.
@@ -47,7 +47,7 @@ def contents() -> tuple[dict[str, list[list[str]]], dict[str, list[list[str]]]]:
             home = _home(entry)
             table.setdefault(home, [[], [], [], [], []])
             keys.setdefault(home, []).append(key)
-            spelled = bind.spelled_by_row(entry) if register is TABLE else bind.spelled_by_composite(entry)
+            spelled = spelled_by_row(entry) if register is TABLE else spelled_by_composite(entry)
             for owner, pairs in zip(owners, spelled, strict=True):
                 for name, function in pairs:
                     owner[name] = home, function
@@ -78,7 +78,7 @@ def contents_text() -> str:
     """The text of ``contents.py``."""
     rows, composed = contents()
     lines = [
-        '"""What families publish: built by ``publish.py``, read by ``catalogue.py`` and by the namespaces of ``nn``.',
+        '"""What families publish: built by ``publish.py``, read by ``catalogue.py``.',
         "",
         "For each file its names: function and method | function only | method only | property | neither.",
         '"""',
@@ -89,7 +89,23 @@ def contents_text() -> str:
         for file, lists in table.items():
             lines += _entry(file, " | ".join(" ".join(names) for names in lists))
         lines += ["}  # fmt: skip"]
-    lines += ["#: What ``torch.nn.functional`` has, by file.", "FUNCTIONAL = {"]
+    lines += ["#: The methods of sparse tensors, by class.", "SPARSE = {"]
+    for owner in (sparse.SparseTensor, sparse.CooTensor, sparse.CompressedTensor):
+        homes = {name: getattr(value, "__module__", None) or "" for name, value in vars(owner).items()}
+        names = sorted(name for name, home in homes.items() if home.startswith(f"{families.__name__}."))
+        key = next(name for name, value in vars(sparse).items() if value is owner)
+        lines += _entry(key, " ".join(names))
+    return "\n".join([*lines, "}  # fmt: skip"]) + "\n"
+
+
+def layers_text() -> str:
+    """The text of ``layers.py``."""
+    lines = [
+        '"""What families publish in ``nn``: built by ``publish.py``, read when somebody comes to ``nn``."""',
+        "",
+        "#: What ``torch.nn.functional`` has, by file.",
+        "FUNCTIONAL = {",
+    ]
     for family, published in stub.published_by_families():
         for file, names in getattr(published, "FUNCTIONAL", {}).items():
             lines += _entry(f"{family}.{file}", names)
@@ -98,12 +114,6 @@ def contents_text() -> str:
         for file, homes in getattr(published, "LAYERS", {}).items():
             entries = [line for home in homes.items() for line in _entry(*home)]
             lines += [f'    "{family}.{file}": {{', *entries, "    },"]
-    lines += ["}  # fmt: skip", "#: The methods of sparse tensors, by class.", "SPARSE = {"]
-    for owner in (sparse.SparseTensor, sparse.CooTensor, sparse.CompressedTensor):
-        homes = {name: getattr(value, "__module__", None) or "" for name, value in vars(owner).items()}
-        names = sorted(name for name, home in homes.items() if home.startswith(f"{families.__name__}."))
-        key = next(name for name, value in vars(sparse).items() if value is owner)
-        lines += _entry(key, " ".join(names))
     return "\n".join([*lines, "}  # fmt: skip"]) + "\n"
 
 
@@ -116,7 +126,8 @@ def texts() -> dict[str, str]:
     """What is built, by file."""
     for file in family_files():
         catalogue.load(file)
-    tables = {"ops/contents.py": contents_text(), "explore/derivatives.py": derivations.derivatives_text()}
+    tables = {"ops/contents.py": contents_text(), "ops/layers.py": layers_text()}
+    tables["explore/derivatives.py"] = derivations.derivatives_text()
     return tables | {name: text() for name, text in stub.FILES.items()}
 
 

@@ -93,12 +93,12 @@ def package_stub() -> str:
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
     modules -= {"__init__", "__main__", "cli", "demo", "torch_alias", "ground", "core", "fast", "kernels", "tensor",
-                "ops", "absent", "namespace"}  # fmt: skip
+                "ops", "absent", "namespace", "promised"}  # fmt: skip
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
-    package = importlib.import_module(PACKAGE.name)
-    for table, names in package._TABLES.items():  # there each is a class
-        lines += [f"from .{table} import {name} as {name}" for name in names.split() if name in package._ANSWERED]
-    parts = package._PART_OF | package._PARTS_BESIDE
+    package, promised = (importlib.import_module(f"{PACKAGE.name}{part}") for part in ("", ".promised"))
+    for table, names in promised._TABLES.items():  # there each is a class
+        lines += [f"from .{table} import {name} as {name}" for name in names.split() if name in promised._ANSWERED]
+    parts = promised._PART_OF | package._PARTS_BESIDE
     lines += [f"from .{home} import {name} as {name}" for name, home in sorted(parts.items())]
     taken |= parts.keys()
     lines += ["", "def __getattr__(name: str) -> Any: ...", "def __dir__() -> list[str]: ..."]

@@ -251,7 +251,7 @@ listening.with_numbers = _with_numbers
 # -- subclasses of Tensor ---------------------------------------------------------------------------------------------
 
 
-def _prepare(cls: type, **more: Any) -> None:
+def prepare(cls: type, **more: Any) -> None:
     """Let reading attributes of a new subclass's instances ask it, if it has a say."""
     super(Tensor, cls).__init_subclass__(**more)  # type: ignore[misc]
     if is_own(cls):
@@ -325,5 +325,5 @@ def _make_wrapper_subclass(
 Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
 Tensor.__torch_function__ = classmethod(_keep_type)  # type: ignore[attr-defined]
-Tensor.__init_subclass__ = classmethod(_prepare)  # type: ignore[assignment]
+Tensor.__init_subclass__ = classmethod(prepare)  # type: ignore[assignment]
 Parameter.__torch_function__ = classmethod(_disabled_torch_function_impl)  # type: ignore[attr-defined]

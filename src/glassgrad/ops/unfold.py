@@ -82,12 +82,12 @@ def _twice(
     pairs = [(edge, c) for edge, c in pairs if edge is not None]
     edges = [edge_of(tensor) if needed else None for tensor, needed in zip(variables, needs, strict=True)]
     wanted = [edge for edge in edges if edge is not None]
-    firsts = engine.general(roots, keep=True, lifted=True, inputs=[edge for edge, _ in pairs], accumulate=False)
+    firsts = engine.general(roots, retain_graph=True, lifted=True, inputs=[edge for edge, _ in pairs], accumulate=False)
     seeds = [(edge_of(first), c) for first, (_, c) in zip(firsts, pairs, strict=True) if first is not None]
     seeds = [(edge, c) for edge, c in seeds if edge is not None]
     if not seeds or not wanted:
         return [None] * len(variables)
-    answers = engine.general(seeds, keep=lifted, lifted=lifted, inputs=wanted, accumulate=False)
+    answers = engine.general(seeds, retain_graph=lifted, lifted=lifted, inputs=wanted, accumulate=False)
     by_edge = dict(zip(wanted, answers, strict=True))
     return [None if edge is None else by_edge[edge] for edge in edges]
 

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from ..core.tensor import Tensor, share, wrap
-from ..families.create.construct import from_numpy
+from ..families.create.shared import from_numpy
 from ..families.query.functions import stride
 from ..families.sparse.kernels import Coo
 from ..families.storage.functions import UntypedStorage, as_bytes, storage_of

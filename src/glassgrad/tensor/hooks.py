@@ -12,11 +12,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import engine, leaf, record
-from ..core.record import OUTPUT, Bundle, Record, freed, hooks_of, output_number
+from ..core import engine, leaf
+from ..core.record import OUTPUT, Bundle, Record, freed, output_number
 from ..core.tensor import Tensor, wrap
 from ..ground import errors, modes
 from ..ground.handle import RemovableHandle, register
+
+
+def hooks_of(edge: Any) -> Hooks:
+    """The hooks and metadata of a record or leaf, made on first use."""
+    hooks: Hooks | None = getattr(edge, "_hooks", None)
+    if hooks is None:
+        hooks = edge._hooks = Hooks()
+    return hooks
 
 
 def unserializable_hook(f: Any) -> Any:
@@ -116,10 +124,12 @@ class Hooks:
                 owner._grad = gradient if owner._grad is None else owner._grad + gradient
         return grad
 
-    def around(self, node: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Any:
+    def around(
+        self, node: Record, grad: Any, retain_graph: bool, lifted: bool, wanted: Sequence[bool] | None = None
+    ) -> Any:
         """Run a record between its prehooks and its hooks, which see None for gradients that are not ``wanted``."""
         if not (self.pre_hooks or self.post_hooks):
-            return engine.bare(node, grad, keep, lifted, wanted)
+            return engine.bare(node, grad, retain_graph, lifted, wanted)
         incoming = _tensors(grad.grads if isinstance(grad, Bundle) else [grad], lifted)
         for hook in list(self.pre_hooks.values()):
             answer = hook(incoming)
@@ -127,7 +137,7 @@ class Hooks:
                 incoming = answer if isinstance(answer, tuple) else (answer,)
         bare_grads = incoming if lifted else [g if g is None else g._array for g in incoming]
         grad = Bundle(list(bare_grads)) if isinstance(grad, Bundle) else bare_grads[0]
-        outgoing = engine.bare(node, grad, keep, lifted, wanted)
+        outgoing = engine.bare(node, grad, retain_graph, lifted, wanted)
         grads = _tensors(outgoing, lifted)
         if wanted is not None and node.kind.row is not None and not node.kind.row.listed:
             grads = tuple(g if wish else None for g, wish in zip(grads, wanted, strict=True))
@@ -168,13 +178,13 @@ class Hooks:
                 raise RuntimeError(errors.POST_HOOK)
 
 
-def _hooked(node: Record, grad: Any, keep: bool) -> Any:
+def _hooked(node: Record, grad: Any, retain_graph: bool) -> Any:
     """The ``run`` of a record that has hooks, in a walk that knows of none."""
     hooks = node._hooks
     before_mode = modes.local.grad
     try:
         modes.set_grad(False)
-        return hooks.around(node, hooks.arriving(node, grad, False), keep, False)
+        return hooks.around(node, hooks.arriving(node, grad, False), retain_graph, False)
     finally:
         modes.local.grad = before_mode
         modes.settle()
@@ -220,4 +230,3 @@ def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     return answer
 
 
-record.make_hooks = Hooks

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import saved
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, version_of
 from ..ground import modes
 
 if TYPE_CHECKING:
@@ -91,10 +91,10 @@ class Kept(saved.Packed):
 
     def __init__(self, tensor: Lifted, edge: Any = None) -> None:
         self.level, self.value, self.is_result, self.edge = tensor.level, tensor.value, True, edge
-        self.version = saved.version_of(tensor)
+        self.version = version_of(tensor)
 
     def open(self, edge: Any) -> Any:
-        now = saved.version_of(self.value)
+        now = version_of(self.value)
         if now != self.version:
             from .overwritten import stale_error  # a module that only errors need
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..core.record import OUTPUT, Record, VersionCounter, hooks_of
+from ..core.record import OUTPUT, Record, VersionCounter
 from ..core.tensor import Tensor, View, carries_gradients, edge_of, new, read_only, require_grad, share
 from ..ground import dtypes, errors
 from ..ground.device import device
 from ..ground.handle import RemovableHandle
 from ..ground.listening import audible
+from .hooks import hooks_of
 from .node import Node, node_of, pair_of
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, leaf, saved
-from ..core.record import OUTPUT, Bundle, Kind, Record, freed, hooks_of, output_number
+from ..core.record import OUTPUT, Bundle, Kind, Record, freed, output_number
 from ..ground import errors, modes
 from ..ground.handle import RemovableHandle
+from .hooks import hooks_of
 
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
@@ -90,11 +91,11 @@ class Node:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
-            how = self._record.kind.saved.get(name[7:])
+            how = self._record.kind.shown.get(name[7:])
             if how is not None:
                 return saved_value(self._record, *how)
         if name.startswith("_raw_saved_"):
-            how, slot = self._record.kind.saved.get(name[11:], ("", 0))
+            how, slot = self._record.kind.shown.get(name[11:], ("", 0))
             if how in ("tensor", "result"):
                 from .packed import raw_saved  # which stands on this file
 
@@ -102,7 +103,7 @@ class Node:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
-        saved = self._record.kind.saved
+        saved = self._record.kind.shown
         raw = [f"_raw_saved_{name}" for name, (how, _) in saved.items() if how in ("tensor", "result")]
         return [*super().__dir__(), *(f"_saved_{name}" for name in saved), *raw]
 
@@ -164,7 +165,7 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
 
-def _pass_on(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
+def _pass_on(record: Record, grad: Any, retain_graph: bool) -> tuple[Any, ...]:
     grads = grad.grads if type(grad) is Bundle else [grad]
     return tuple(grads[: len(record.edges)])
 

@@ -52,11 +52,11 @@ def check_target(row: Row, target: Tensor, others: Sequence[Any], recorded: bool
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
-def check_result(row: Row, arrays: Sequence[Any], cast: Any, target: Tensor) -> None:
-    """Refuse a result of the dtype ``cast`` that cannot be stored in ``target``: first shapes are asked."""
-    if not (cast is None or row.truth or dtypes.can_cast(dtypes.of(cast), target.dtype)):
+def check_result(row: Row, arrays: Sequence[Any], common: Any, target: Tensor) -> None:
+    """Refuse a result of the dtype ``common`` that cannot be stored in ``target``: first shapes are asked."""
+    if not (common is None or row.truth or dtypes.can_cast(dtypes.of(common), target.dtype)):
         check_fits(target, check_broadcast(row, arrays))
-        check_cast(cast, target)
+        check_cast(common, target)
 
 
 def check_disjoint(row: Row, target: Tensor, others: Sequence[Any]) -> None:
@@ -84,9 +84,9 @@ def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
+def check_cast(common: np.dtype[Any], target: Tensor) -> None:
     """Raise PyTorch's error where a result cannot be stored in ``target``'s dtype."""
-    dtype = dtypes.of(cast)
+    dtype = dtypes.of(common)
     if not dtypes.can_cast(dtype, target.dtype):
         raise RuntimeError(
             f"result type {dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"

@@ -19,7 +19,7 @@ from ..pointwise import limit as sign
 from ..pointwise import rounding
 from ..pointwise import rows as bitwise
 from ..special import rows as special
-from . import powers, quotients
+from . import combined, powers, quotients
 from . import rows as arithmetic
 from .powers import pow as power
 from .powers import pow_number
@@ -365,43 +365,43 @@ def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
     for position, (argument, value) in enumerate((("input", input), ("tensor1", tensor1), ("tensor2", tensor2)), 1):
         need_tensor(name, argument, position, value)
     if name.startswith("addcdiv") and _integers(tensor1, tensor2):
-        raise RuntimeError(arithmetic.INTEGER_ADDCDIV)
+        raise RuntimeError(combined.INTEGER_ADDCDIV)
 
 
 @composite()
 def addcmul(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1, out: Any = None) -> Tensor:
     """``input + value * tensor1 * tensor2``."""
     if more:
-        (input, tensor1, tensor2), (value,) = former(arithmetic.addcmul.row, (input, tensor1, tensor2, *more))
+        (input, tensor1, tensor2), (value,) = former(combined.addcmul.row, (input, tensor1, tensor2, *more))
     _three_tensors("addcmul", input, tensor1, tensor2)
-    return arithmetic.addcmul(input, tensor1, tensor2, value, out=out)
+    return combined.addcmul(input, tensor1, tensor2, value, out=out)
 
 
 @composite(function=False)
 def addcmul_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
     """In-place :func:`addcmul`."""
     if more:
-        (_, tensor1, tensor2), (value,) = former(arithmetic.addcmul.row, (self, tensor1, tensor2, *more))
+        (_, tensor1, tensor2), (value,) = former(combined.addcmul.row, (self, tensor1, tensor2, *more))
     _three_tensors("addcmul_", self, tensor1, tensor2)
-    return written(arithmetic.addcmul, self, tensor1, tensor2, settings=(value,))
+    return written(combined.addcmul, self, tensor1, tensor2, settings=(value,))
 
 
 @composite()
 def addcdiv(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1, out: Any = None) -> Tensor:
     """``input + value * tensor1 / tensor2``."""
     if more:
-        (input, tensor1, tensor2), (value,) = former(arithmetic.addcdiv.row, (input, tensor1, tensor2, *more))
+        (input, tensor1, tensor2), (value,) = former(combined.addcdiv.row, (input, tensor1, tensor2, *more))
     _three_tensors("addcdiv", input, tensor1, tensor2)
-    return arithmetic.addcdiv(input, tensor1, tensor2, value, out=out)
+    return combined.addcdiv(input, tensor1, tensor2, value, out=out)
 
 
 @composite(function=False)
 def addcdiv_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
     """In-place :func:`addcdiv`."""
     if more:
-        (_, tensor1, tensor2), (value,) = former(arithmetic.addcdiv.row, (self, tensor1, tensor2, *more))
+        (_, tensor1, tensor2), (value,) = former(combined.addcdiv.row, (self, tensor1, tensor2, *more))
     _three_tensors("addcdiv_", self, tensor1, tensor2)
-    return written(arithmetic.addcdiv, self, tensor1, tensor2, settings=(value,))
+    return written(combined.addcdiv, self, tensor1, tensor2, settings=(value,))
 
 
 def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
@@ -435,8 +435,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     need_tensor("lerp", "input", 1, input)
     _check_lerp(input, end, weight)
     if isinstance(weight, Tensor):
-        return arithmetic.lerp(input, end, weight, out=out)
-    return arithmetic.lerp_number(input, end, _weight(input, weight), out=out)
+        return combined.lerp(input, end, weight, out=out)
+    return combined.lerp_number(input, end, _weight(input, weight), out=out)
 
 
 @composite(function=False)
@@ -449,8 +449,8 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
         writable.check_writable(self, False)  # which PyTorch asks first
         raise
     if isinstance(weight, Tensor):
-        return written(arithmetic.lerp, self, end, weight)
-    return written(arithmetic.lerp_number, self, end, settings=(weight,))
+        return written(combined.lerp, self, end, weight)
+    return written(combined.lerp_number, self, end, settings=(weight,))
 
 
 # -- one variable ----------------------------------------------------------------------------------------------------

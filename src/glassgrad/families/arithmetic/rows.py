@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import COMPLEX, REALS, op
+from ...core.row import op
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors
 
@@ -23,13 +23,6 @@ ONE_BOOL = (
 NEGATED_BOOL = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
     "or `logical_not()` operator instead."
-)
-INTEGER_ADDCDIV = (
-    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
-    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
-    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
-    "for all dtypes."
 )
 
 
@@ -57,12 +50,6 @@ def wide_steps(row: Any, self: Any, *others: Any) -> Any:
     """A kernel of several steps at half precision: computed in float32, rounded once; narrow integers as they are."""
     wide = np.dtype("f4") if self.dtype.kind in "fV" else np.dtype("i4")
     return row.row.kernel(*(x.astype(wide) if hasattr(x, "astype") else x for x in (self, *others))).astype(self.dtype)
-
-
-def _fused(self: Any, other: Any, factor: Any) -> Any:
-    """``self + factor * other`` of half precision arrays as a fused multiply-add in float32 gives it."""
-    exact = self.astype("f8") + other.astype("f8") * factor  # float64 holds the product of two float32 exactly
-    return exact.astype("f4").astype(self.dtype)
 
 
 def _rounded(self: Any, alpha: Any) -> Any:
@@ -195,81 +182,6 @@ def reciprocal(self: Any, /) -> Any:
 
 
 reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
-
-
-# -- sums of products ------------------------------------------------------------------------------------------------
-
-
-def _times(array: Any, value: Any) -> Any:
-    if value == 1:
-        return array
-    dtypes.check_number(value, array.dtype)
-    return array * array.dtype.type(value)
-
-
-@op(inplace=True, typed="promote", formerly=("value",), serves=(REALS + COMPLEX, "addcmul_cpu_out"), batched="point")
-def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
-    """``self + value * tensor1 * tensor2``, elementwise."""
-    if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
-        return wide_steps(addcmul, self, tensor1, tensor2, value)
-    return self + _times(tensor1 * tensor2, value)
-
-
-addcmul.derivative(
-    self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * (tensor2 if value == 1 else tensor2 * value),
-    tensor2=lambda grad, tensor1, value: grad * (tensor1 if value == 1 else tensor1 * value),
-)
-
-
-@op(inplace=True, typed="promote", formerly=("value",), batched="point")
-def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
-    """``self + value * tensor1 / tensor2``, elementwise."""
-    if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
-        return wide_steps(addcdiv, self, tensor1, tensor2, value)
-    return self + _times(tensor1 / tensor2, value)
-
-
-addcdiv.derivative(
-    self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * value / tensor2,
-    tensor2=lambda grad, tensor1, tensor2, value: -grad * value * (tensor1 / tensor2) / tensor2,
-)
-
-
-@op(node="LerpBackward0", inplace=True, typed="promote", public=False, batched="point")
-def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
-    """The point between ``self`` and ``end`` at one ``weight``."""
-    if self.dtype.itemsize == 2:
-        gap, part = end.astype("f4") - self.astype("f4"), float(np.float32(weight))
-        return _fused(self, gap, part) if abs(weight) < 0.5 else _fused(end, gap, float(np.float32(part - 1)))
-    kind = self.dtype.type
-    if abs(weight) < 0.5:
-        return self + (end - self) * kind(weight)
-    return end - (end - self) * kind(1 - weight)
-
-
-lerp_number.derivative(
-    self=lambda grad, weight: grad * (1 - weight),
-    end=lambda grad, weight: grad * weight,
-)
-
-
-@op(node="LerpBackward1", inplace=True, typed="promote", batched="point")
-def lerp(self: Any, end: Any, weight: Any, /) -> Any:
-    """The point between ``self`` and ``end`` at ``weight``: 0 gives ``self``, 1 gives ``end``."""
-    if self.dtype.itemsize == 2:
-        return wide_steps(lerp, self, end, weight)
-    one = self.dtype.type(1)
-    near = np.abs(weight) < 0.5
-    return np.where(near, self + weight * (end - self), end - (end - self) * (one - weight))[()]
-
-
-lerp.derivative(
-    self=lambda grad, weight: grad * (1 - weight),
-    end=lambda grad, weight: grad * weight,
-    weight=lambda grad, self, end: grad * (end - self),
-)
 
 
 # -- Arithmetic with one Python number as PyTorch's own code does it: nodes that keep the number, not a tensor.

@@ -17,7 +17,7 @@ _OUTDATED = (
 )
 
 
-def _refuse(record: Record, grad: Any, keep: bool) -> NoReturn:
+def _refuse(record: Record, grad: Any, retain_graph: bool) -> NoReturn:
     raise RuntimeError(_OUTDATED)
 
 

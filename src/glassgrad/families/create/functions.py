@@ -142,7 +142,7 @@ def allocate(make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[An
 
 def on_meta(device: Any, function: str) -> bool:
     """Whether a new tensor on ``device`` (None: the default) has shapes only; refuses devices that are not there."""
-    if device is None and devices.default_is_cpu():
+    if device is None and modes.local.device is None:
         return False
     return devices.require(device, function) == "meta"
 
@@ -204,7 +204,7 @@ def quick(make: Callable[..., Any], size: tuple[Any, ...], dtype: Any) -> Tensor
         if type(n) is not int or n < 0:
             return None
         count *= n
-    if not size or count > _EVERYDAY or not devices.default_is_cpu():
+    if not size or count > _EVERYDAY or modes.local.device is not None:
         return None
     if dtype is None:
         return fresh(make(size, dtypes.get_default_dtype().numpy))

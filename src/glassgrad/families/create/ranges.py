@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ground import device as devices
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
@@ -61,7 +60,7 @@ def arange(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
     """
-    if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < _EVERYDAY and devices.default_is_cpu():
+    if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < _EVERYDAY and modes.local.device is None:
         if dtype is start is end is step is out is layout is device is None and not requires_grad:
             return wrap(np.arange(args[0]))
     first, last, by = _bounds(args, start, end, step)

@@ -16,8 +16,8 @@ from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.lifted import all_values
 from ...tensor.out import Composed, into
+from ..arithmetic.combined import lerp
 from ..arithmetic.functions import need_tensor, no_match
-from ..arithmetic.rows import lerp
 from ..cast.rows import fill_number
 from ..compare.rows import where
 from ..create.ranges import linspace

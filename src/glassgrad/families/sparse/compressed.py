@@ -10,7 +10,7 @@ from ...core.tensor import Tensor, require_grad, wrap
 from ...ground import dtypes
 from ...ops.declare import composite
 from ...tensor.sparse import CompressedTensor
-from ..create import construct
+from ..create import construct, shared
 from . import rows
 from .functions import LAYOUTS, in_layout, method
 
@@ -32,7 +32,7 @@ def sparse_compressed_tensor(
         called = {dtypes.sparse_coo: "Sparse", dtypes.strided: "Strided"}.get(layout, "none")
         raise RuntimeError(f"sparse_compressed_tensor expected sparse compressed tensor layout but got {called}")
     kind = LAYOUTS[layout]
-    starts, places = (construct.as_tensor(line) for line in (compressed_indices, plain_indices))
+    starts, places = (shared.as_tensor(line) for line in (compressed_indices, plain_indices))
     data: Any = values if isinstance(values, Tensor) else construct.tensor(values)
     if dtype is not None:
         data = data.to(dtype)

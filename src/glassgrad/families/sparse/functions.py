@@ -14,7 +14,7 @@ from ...core.tensor import Tensor, require_grad, wrap
 from ...ground import dtypes
 from ...ops.declare import composite
 from ...tensor.sparse import CompressedTensor, CooTensor, SparseTensor
-from ..create import construct
+from ..create import construct, shared
 from ..storage import interchange
 from . import rows
 from .kernels import Compressed, Coo, coalesced
@@ -91,7 +91,7 @@ def sparse_coo_tensor(
         tensor = wrap(Coo(np.zeros((len(shape), 0), np.int64), np.zeros(0, kind), shape, is_coalesced is not False))
         require_grad(tensor, requires_grad)
         return tensor
-    at = construct.as_tensor(indices).detach()._array  # type: ignore[attr-defined]
+    at = shared.as_tensor(indices).detach()._array  # type: ignore[attr-defined]
     at = np.asarray(at).astype(np.int64)
     data: Any = values if isinstance(values, Tensor) else construct.tensor(values)
     if dtype is not None:

@@ -25,7 +25,7 @@ from ...ground.shared import Shared, allocate
 from ...ground.window import owner_of
 from ...ops.declare import composite
 from ...tensor.parameter import Parameter
-from ..create.construct import from_numpy
+from ..create.shared import from_numpy
 from ..shape.rows import expand
 
 _NEEDS_DETACH = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."

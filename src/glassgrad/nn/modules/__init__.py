@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from ... import families
 from ...ground.later import later
-from ...ops.built import unpublished
-from ...ops.catalogue import LAYERS
+from ...ops.built import layers, unpublished
 
-_LAYERS = {f"{families.__name__}.{file}": " ".join(files.values()) for file, files in LAYERS.items()}
+_LAYERS = {f"{families.__name__}.{file}": " ".join(files.values()) for file, files in layers().items()}
 _HERE = {
     ".container": "Container ModuleDict ModuleList Sequential",
     ".module": "Module",
     ".parameters": "ParameterDict ParameterList",
 }
-_FILES = "container lazy module utils".split() + [file for files in LAYERS.values() for file in files]
+_FILES = "container lazy module utils".split() + [file for files in layers().values() for file in files]
 
 __getattr__, __dir__ = later(globals(), "torch.nn.modules", _LAYERS | _HERE, modules=" ".join(_FILES), hint=unpublished)
 __all__ = sorted(name for names in (_LAYERS | _HERE).values() for name in names.split())

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...families.create.construct import as_tensor
+from ...families.create.shared import as_tensor
 from ...families.recurrent import functions as rows
 from ...ground import dtypes
 

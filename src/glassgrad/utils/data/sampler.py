@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from ...core.tensor import Tensor
-from ...families.create.construct import as_tensor
 from ...families.create.functions import empty
+from ...families.create.shared import as_tensor
 from ...families.random.functions import multinomial, randint, randperm
 from ...ground import dtypes
 from ...ground.generator import Generator

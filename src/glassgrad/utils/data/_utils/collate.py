@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ....core.tensor import LEAF, Tensor, View, wrap
-from ....families.create.construct import as_tensor, tensor
+from ....families.create.construct import tensor
+from ....families.create.shared import as_tensor
 from ....families.join.rows import stack
 from ....ground import dtypes, modes
 from ....tensor.parameter import Parameter
