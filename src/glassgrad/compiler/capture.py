@@ -62,9 +62,11 @@ class Capture(Passes):
         kind, what = parts().get(function) or (role_of(function).kind, function.__name__)
         if kind == "write" and self._depth:
             return proceed(*args, **kwargs)
-        if kind == "backward" or kind == "optimizer":
+        if kind in ("backward", "grad", "optimizer"):
             try:
-                return self._backward(args, kwargs) if kind == "backward" else self._optimizer(function, proceed, args)
+                if kind == "optimizer":
+                    return self._optimizer(function, proceed, args)
+                return self._backward(args, kwargs) if kind == "backward" else self._grad(args, kwargs)
             except NotCapturable as reason:
                 self.give_up(str(reason))
                 return proceed(*args, **kwargs)

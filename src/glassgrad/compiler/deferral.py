@@ -133,8 +133,8 @@ _DRAWING = frozenset("dropout lstm gru rnn_tanh rnn_relu flash_attention scaled_
 class Role:
     """What a function that is heard is to a tape.
 
-    kind     "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls
-            what is heard, or changes what nothing pending hangs on; "other"
+    kind     "step": it may be deferred; "write": of the engine's; "backward", "grad", "optimizer"; "through": it only
+            calls what is heard, or changes what nothing pending hangs on; "other"
     checked  whether it asks for what indices point at
     least    how many arguments it must be given
     most     how many tensors it may be given
@@ -163,7 +163,8 @@ def role_of(function: Any) -> Role:
     if not _roles:
         through = Role("through", "through")
         _roles.update({
-            api.tensor_backward: Role("backward", "backward"), write.in_place: Role("write", "in_place"),
+            api.tensor_backward: Role("backward", "backward"), api.grad: Role("grad", "grad"),
+            write.in_place: Role("write", "in_place"),
             Optimizer.zero_grad: through, Module.zero_grad: through, vars(Tensor)["grad"].fset: through,
         })  # fmt: skip
     known = _roles.get(function)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.tensor import LEAF, Tensor, View
 
 MISS = object()  # what a program answers that does not fit the call, and a comparison of another call
 
@@ -120,6 +120,11 @@ def tensors_in(tree: Any) -> list[Tensor]:
 def version(tensor: Tensor) -> int:
     """How often a tensor's memory was written to."""
     return 0 if tensor._counter is None else tensor._counter.version
+
+
+def is_leaf(edge: Any) -> bool:
+    """Whether the place of a tensor in the graph is that of a leaf, be it a view or not."""
+    return edge is LEAF or type(edge) is View and edge.edge is LEAF
 
 
 class NotCapturable(Exception):  # noqa: N818  it is no error of the user's

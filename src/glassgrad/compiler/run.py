@@ -12,14 +12,14 @@ import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
-from ..core.tensor import LEAF, Tensor, edge_of, share
+from ..core.tensor import Tensor, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
 from ..optim.optimizer import Optimizer
 from . import lazy, replayed
 from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
-from .program import MISS, mapped, tensors_in, version
+from .program import MISS, is_leaf, mapped, tensors_in, version
 from .segment import Segment
 from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature
 from .trace import program_of
@@ -86,8 +86,6 @@ class Run(Segment):
         kind = role.kind
         if kind == "other":
             self._see(args, kwargs)
-            if role.name == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
-                self.state.twice = True
             return self._as_written(f"{function.__name__}()")
         if listening.listeners is not self.listeners:
             self.listeners = listening.listeners
@@ -112,11 +110,13 @@ class Run(Segment):
                 raise Unknown("the shape of what it gives hangs on values")
             if len(uses) > role.most:
                 raise Unknown("it is given a tensor in place of a number")
-            if kind == "backward":
+            if kind in ("backward", "grad"):
                 self._note_leaves(key)
             elif role.checked and not within_bounds(role.name, args, kwargs):
                 raise Unknown("its indices are not there yet, or out of bounds")
         except Unknown as reason:
+            if kind == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
+                self.state.twice = True
             return self._as_written(f"{role.name}(): {reason}")
         call_key = tuple(key)
         node = self.node
@@ -423,7 +423,7 @@ class Run(Segment):
         operands = tensors_in((args, kwargs))
         versions = [version(t) for t in operands]
         below = engine.dependencies([edge_of(args[0])]) if kind == "backward" else ()
-        leaves = [t for t, _, edge, *_ in self.outside if edge is LEAF and t in below]
+        leaves = [t for t, _, edge, *_ in self.outside if is_leaf(edge) and t in below]
         touched = [leaf for leaf in leaves if leaf._grad is not None]
         self.busy = True
         try:

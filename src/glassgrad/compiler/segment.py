@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.row import Row
-from ..core.tensor import LEAF, Tensor, View
+from ..core.tensor import Tensor, View
 from ..ground.exposed import is_exposed
 from ..optim.optimizer import _after_all, _before_all
 from ..tensor.parameter import Parameter
 from .lazy import Lazy, Meta
+from .program import is_leaf
 from .tape import Node, Unknown, note_atom, signature
 
 
@@ -108,7 +109,7 @@ class Segment:
         for tensor, _, edge, _, _ in self.outside:
             if edge is None:
                 continue
-            if edge is not LEAF:
+            if not is_leaf(edge):
                 if type(edge) is View and not tensor.requires_grad:
                     continue
                 raise Unknown("its graph goes on outside of the function")

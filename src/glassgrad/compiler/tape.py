@@ -105,7 +105,7 @@ def signature(tensor: Any) -> tuple[Any, ...]:
     if edge is LEAF:
         kind = "leaf"
     elif type(edge) is View:
-        kind = "view", edge.origin, edge.edge is not None, tensor.requires_grad
+        kind = "view", edge.origin, edge.edge is not None, edge.edge is LEAF, tensor.requires_grad
     elif edge is not None:
         if not isinstance(edge, Record):
             raise Unknown("it is given a tensor of an uncommon place in the graph")
