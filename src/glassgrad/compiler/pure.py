@@ -89,11 +89,11 @@ class Pure(Compiled):
         journal = Journal(inputs, {key: thing for key, thing in met.items() if thing is not None})
         self.replayed[call_key] = tries + 1
         result = self.compared(args, kwargs, journal)
-        if journal.fresh or journal.reason is not None:
-            if journal.reason is None and tries + 1 < TRIES:
+        if journal.fresh:
+            if tries + 1 < TRIES:
                 return result
             journal.refuse("its calls differ")
-        else:
+        elif journal.reason is None:
             replay = Replay(self.name, journal, result)
         if journal.reason is None:
             self.replayed[call_key] = replay

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
-from ..core.tensor import Tensor, edge_of, share
+from ..core.tensor import Tensor, View, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
 from ..optim.optimizer import Optimizer
@@ -92,8 +92,8 @@ class Run(Segment):
             self.alone = self.only_runs(self.listeners)
         if modes.unusual or modes.transforming or not self.alone:
             return self._as_written("another mode is on, or somebody else listens")
-        if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
-            self._see(args, kwargs)
+        if kind == "step" and whole_numbers(role, args, kwargs, self.makes):
+            self._see(args, kwargs)  # indices, say, which others will have to look at
             return "alone", None
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
@@ -112,7 +112,7 @@ class Run(Segment):
                 raise Unknown("it is given a tensor in place of a number")
             if kind in ("backward", "grad"):
                 self._note_leaves(key)
-            elif role.checked and not within_bounds(role.name, args, kwargs):
+            elif role.checked and not within_bounds(role.name, args, kwargs, self.makes):
                 raise Unknown("its indices are not there yet, or out of bounds")
         except Unknown as reason:
             if kind == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
@@ -255,6 +255,11 @@ class Run(Segment):
                 verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
+            if program is not None and program is not MISS:
+                for number in alive:  # as a program gives them: their memory is their own
+                    tensor = self.things[number]
+                    if type(tensor._edge) is View and not tensor.requires_grad:
+                        tensor._edge = None
             if self.journal is not None and program is not MISS:
                 if changed:
                     self.journal.refuse("tensors from outside change in its midst")

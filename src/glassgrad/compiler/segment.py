@@ -104,6 +104,11 @@ class Segment:
         self.things.append(tensor)
         self.metas.append(meta)
 
+    def makes(self, tensor: Any) -> bool:
+        """Whether a tensor is made in this segment: then it has no data where its operations are deferred."""
+        number = self.numbers.get(id(tensor))
+        return number is not None and self.metas[number] is not None
+
     def _note_leaves(self, key: list[Any]) -> None:
         """Add to the key of a backward pass what it finds at the leaves."""
         for tensor, _, edge, _, _ in self.outside:
