@@ -97,6 +97,7 @@ class Run(Segment):
             return "alone", None
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
+        before = len(self.things), len(self.given)
         try:
             if kind == "optimizer":
                 self._note_optimizer(args, kwargs, key)
@@ -126,8 +127,9 @@ class Run(Segment):
             if answer is WARNS:
                 return self._as_written(f"{role.name}() warns")
             if answer is not MISS:
+                self.unmeet(*before)
                 return "answered", answer
-            return "new", (call_key, args, kwargs, uses)
+            return "new", (call_key, args, kwargs, uses, before)
         return "answered", self.defer(entry, function, proceed, args, kwargs)
 
     def _see(self, args: Any, kwargs: Any) -> None:
@@ -408,8 +410,9 @@ class Run(Segment):
     # -- recording ------------------------------------------------------------------------------------------------
 
     def _record(
-        self, role: Role, proceed: Callable[..., Any], call_key: Any, args: Any, kwargs: Any, uses: list[int]
-    ) -> Any:
+        self, role: Role, proceed: Callable[..., Any], call_key: Any, args: Any, kwargs: Any, uses: list[int],
+        before: tuple[int, int],
+    ) -> Any:  # fmt: skip
         """Make a call that the tape does not know, and note what it gave."""
         node, state, kind = self.node, self.state, role.kind
         if self.journal is not None:
@@ -433,6 +436,9 @@ class Run(Segment):
         self.busy = True
         try:
             result, warned = warning(proceed, args, kwargs)
+        except BaseException:
+            self.begin(node.resume)  # it is no entry, whose key would tell of the tensors that it was given
+            raise
         finally:
             self.busy = False
         if warned:  # as it will in each call
@@ -457,6 +463,7 @@ class Run(Segment):
                 tells = not isinstance(results, (Known, tuple, list))
                 if tells and not (outputs or written or acts or draws):
                     node.told[call_key] = result
+                    self.unmeet(*before)
                     return result
             metas = [Meta(t) for t in outputs]
         except Unknown:

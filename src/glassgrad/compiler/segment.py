@@ -104,6 +104,13 @@ class Segment:
         self.things.append(tensor)
         self.metas.append(meta)
 
+    def unmeet(self, count: int, given: int) -> None:
+        """Take back the tensors met since there were so many: what a call tells is no entry, whose key would tell."""
+        met = self.things[count:]
+        for tensor in met:
+            del self.numbers[id(tensor)], self.things[count], self.metas[count], self.outside[-1]
+        del self.given[given:]
+
     def makes(self, tensor: Any) -> bool:
         """Whether a tensor is made in this segment: then it has no data where its operations are deferred."""
         number = self.numbers.get(id(tensor))
