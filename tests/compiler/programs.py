@@ -60,6 +60,10 @@ x.grad = None | see(x.grad) | x.mul_(1) if not x.requires_grad else None | torch
 see({a}.detach().__array__()[..., 0]) | see(float({a}.mean())) | see(f"{{{a}.sum():.3f}}") | see(list({a}))
 with torch.autocast("cpu", torch.bfloat16): {a} = ({a} @ c.w).float() | with torch.enable_grad(): {b} = {a} * c.w[0]
 with torch.inference_mode(): see({a} * 2) | see(torch.is_grad_enabled()) | {a} = Double.apply({a}) | c.flat = {a}.view(-1)
+n = {a}.size(0); {b} = -{a}; see(tuple({b}.shape), n) | see({a}.dim(), ({a} * 2).shape) | see({a}.size(), len({a}))
+{a} = {a} + torch.autograd.grad(({a} * c.w[1]).tanh().sum(), c.w, create_graph=True)[0][1] | see(torch.zeros(2, 4) + {a})
+g, = torch.autograd.grad(({a} * c.w[0]).square().sum(), c.w, create_graph=True); (g * g).sum().backward(); see(g.detach())
+see(*torch.autograd.grad((c.net({a}) * c.w[2]).sum(), [c.w, *c.net.parameters()])) | {a} = {a}.transpose(-1, 0).t().clone()
 see(memoryview({a}.detach().numpy())[0] if {a}.dim() == 1 else 0) | see(hash({a}) == hash({b})) | see({a}.untyped_storage().nbytes())
 """.replace("\n", "|").replace("\\n", "\n")  # fmt: skip
 
