@@ -108,6 +108,8 @@ def written(seed):
     choice = random.Random(seed)
     names = ["x", "y", "a", "b"]
     lines = ["def program(x, y):", "    a, b = x * 1.5, y + x"]
+    if choice.random() < 0.2:
+        lines[1:1] = ["    see(x.size(0), y.dim())", "    see((-x).shape)"]
     for _ in range(choice.randint(3, 14)):
         one, two = choice.choice(names), choice.choice(names)
         if choice.random() < 0.55:
