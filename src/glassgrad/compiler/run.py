@@ -15,13 +15,14 @@ from ..core import engine
 from ..core.tensor import Tensor, View, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
+from ..ground.size import Size
 from ..optim.optimizer import Optimizer
 from . import lazy, replayed
 from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
 from .program import MISS, is_leaf, mapped, tensors_in, version
 from .segment import Segment
-from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature
+from .tape import ENTRIES, Entry, Node, Number, Unknown, filled, note_atom, signature
 from .trace import program_of
 from .verify import verified
 
@@ -168,9 +169,8 @@ class Run(Segment):
     def defer(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Defer a call that the tape knows: gives tensors without data."""
         things = self.things
-        base = len(things)
         self.count = len(self.given)
-        self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, base, dtypes._default))
+        self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, dtypes._default))
         for meta in entry.metas:
             self._add(new(Lazy), meta)
         for number, meta in entry.changes:
@@ -179,7 +179,7 @@ class Run(Segment):
         if entry.draws and self.drawn is None:
             self.drawn = default_generator.mark()
         if entry.graded:
-            for number, place in zip(entry.graded, range(base, len(things)), strict=True):
+            for place, number in enumerate(entry.graded, entry.first):
                 leaf = things[number]
                 self.graded.append((leaf, place))
                 self.stepped.add(id(leaf))
@@ -187,14 +187,10 @@ class Run(Segment):
             return None
         if entry.acts and args and isinstance(args[0], Optimizer):
             self.stepped.update(map(id, parameters(args[0])))
-        results = entry.results
+        answer = filled(entry.results, things)
         if entry.ends:
-            answer = filled(results, things, base)
-            self.flush(None, len(things) - base)
-            return answer
-        if type(results) is Made:
-            return things[base]
-        return filled(results, things, base)
+            self.flush(None, len(entry.metas))
+        return answer
 
     def _alive(self, pending: Any, results: int) -> tuple[int, ...]:
         """The tensors that are owed their data and that somebody else holds, and the last ``results``."""
@@ -332,14 +328,11 @@ class Run(Segment):
         modes.settle()
         default = dtypes._default
         try:
-            for entry, function, proceed, args, kwargs, grad, base, dtypes._default in pending:
+            for entry, function, proceed, args, kwargs, grad, dtypes._default in pending:
                 modes.set_grad(grad)
                 if grad:
                     modes.settle()
-                if entry.graded:
-                    self._gradients(entry, function if listened else proceed, args, kwargs, base)
-                else:
-                    self._settle(entry, (function if listened else proceed)(*args, **kwargs), base)
+                self._call(entry, function if listened else proceed, args, kwargs)
         finally:
             dtypes._default = default
             modes.off |= local.me
@@ -378,34 +371,29 @@ class Run(Segment):
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
         """What computes one of the results of a program's calls once more, as they are written."""
         numbers, outside, inputs = self.numbers, self.outside, self.given
-        calls = [call for call in pending if call[6] <= wanted]
+        calls = [call for call in pending if call[0].first <= wanted]
         return lambda: again(calls, numbers, outside, inputs, [wanted])(*inputs)[0]
 
-    def _gradients(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any, base: int) -> None:
-        """Make a backward pass whose gradients leaves have already, as tensors without data."""
+    def _call(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        """Make a call, and give the tensors that were owed by it what it gave.
+
+        Leaves whose gradients a backward pass gives have these already, as tensors without data.
+        """
         things = self.things
         leaves = [things[number] for number in entry.graded]
         now = [leaf._grad for leaf in leaves]
         for leaf in leaves:
             leaf._grad = None
         try:
-            proceed(*args, **kwargs)
-            for place, leaf in enumerate(leaves, base):
-                lazy.settle(things[place], leaf._grad)
+            for (place, real), meta in zip(entry.real(proceed(*args, **kwargs), things), entry.metas, strict=True):
+                if real._array.shape != meta.shape or real._array.dtype != meta.numpy:
+                    raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
+                if self.noting is not None and type(real._array) is np.bool_:  # of which there are two in all
+                    self.noting.same(real, things[place])
+                lazy.settle(things[place], real)
         finally:
             for leaf, grad in zip(leaves, now, strict=True):
                 leaf._grad = grad
-
-    def _settle(self, entry: Entry, result: Any, base: int) -> None:
-        """Give the tensors that were owed by a call what it gave."""
-        theirs = {id(self.things[number]) for number in _known(entry.results)}
-        real = [piece for piece in tensors_in(result) if id(piece) not in theirs]
-        for place, (piece, meta) in enumerate(zip(real, entry.metas, strict=True), base):
-            if piece._array.shape != meta.shape or piece._array.dtype != meta.numpy:
-                raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
-            if self.noting is not None and type(piece._array) is np.bool_:  # of which there are two in all
-                self.noting.same(piece, self.things[place])
-            lazy.settle(self.things[place], piece)
 
     # -- recording ------------------------------------------------------------------------------------------------
 
@@ -460,7 +448,7 @@ class Run(Segment):
                 results: Any = None
             else:
                 results = self._noted(result, outputs)
-                tells = not isinstance(results, (Known, tuple, list))
+                tells = not isinstance(results, (Number, tuple, list))
                 if tells and not (outputs or written or acts or draws):
                     node.told[call_key] = result
                     self.unmeet(*before)
@@ -468,7 +456,7 @@ class Run(Segment):
             metas = [Meta(t) for t in outputs]
         except Unknown:
             return self._unheard(result)
-        entry = Entry(acts, results, metas, uses)
+        entry = Entry(acts, results, len(self.things), metas, uses)
         entry.draws, entry.function = draws, call_key[0]
         entry.ends = acts and (kind == "backward" or not state.is_pure)  # by its promise nobody looks in between
         if kind == "backward" and not acts:
@@ -501,7 +489,7 @@ class Run(Segment):
         if isinstance(result, Tensor):
             number = self.numbers.get(id(result))
             if number is not None:
-                return Known(number)
+                return Number(number)
             if type(result) is not Tensor:
                 raise Unknown("it gives an uncommon tensor")
             signature(result)
@@ -509,12 +497,9 @@ class Run(Segment):
                 if tensor is result:
                     raise Unknown("it gives a tensor twice")
             outputs.append(result)
-            return Made(len(outputs) - 1)
-        if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
-            pieces = [self._noted(piece, outputs) for piece in result]
-            if hasattr(result, "_make"):
-                return result._make(pieces)
-            return type(result)(pieces)
+            return Number(len(self.things) + len(outputs) - 1)
+        if isinstance(result, (tuple, list)) and type(result) is not Size:
+            return mapped(result, lambda piece: self._noted(piece, outputs))
         note_atom(result, [])
         return result
 
@@ -523,28 +508,19 @@ def again(pending: Any, numbers: Any, outside: Any, inputs: Any, wanted: Sequenc
     """A function of a segment's tensors that makes its calls once more, as they are written, and gives results."""
 
     def numbered(piece: Any) -> Any:
-        return Known(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
+        return Number(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
 
-    calls = [(entry, proceed, mapped(args, numbered), mapped(kwargs, numbered), grad, base)
-             for entry, _, proceed, args, kwargs, grad, base, _ in pending]  # fmt: skip
+    calls = [(entry, proceed, mapped((args, kwargs), numbered), grad)
+             for entry, _, proceed, args, kwargs, grad, _ in pending]  # fmt: skip
     places = [numbers[id(tensor)] for tensor in inputs]
     captured = {numbers[id(tensor)]: tensor for tensor, *_ in outside if numbers[id(tensor)] not in places}
 
     def carried_out(*tensors: Any) -> Any:
         known = captured | dict(zip(places, tensors, strict=False))
-
-        def now(piece: Any) -> Any:
-            return known[piece.number] if type(piece) is Known else piece
-
-        for entry, proceed, args, kwargs, grad, base in calls:
+        for entry, proceed, call, grad in calls:
+            args, kwargs = filled(call, known)
             with set_grad_enabled(grad):
-                result = proceed(*mapped(args, now), **mapped(kwargs, now))
-            if entry.graded:
-                real = [known[number]._grad for number in entry.graded]
-            else:
-                theirs = {id(known[number]) for number in _known(entry.results)}
-                real = [piece for piece in tensors_in(result) if id(piece) not in theirs]
-            known.update(enumerate(real, base))
+                known.update(entry.real(proceed(*args, **kwargs), known))
         return [known[number] for number in wanted]
 
     return carried_out
@@ -559,11 +535,3 @@ def warning(proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, b
     for one in heard:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
     return result, bool(heard)
-
-
-def _known(results: Any) -> list[int]:
-    if type(results) is Known:
-        return [results.number]
-    if isinstance(results, (tuple, list)):
-        return [number for piece in results for number in _known(piece)]
-    return []
