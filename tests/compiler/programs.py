@@ -56,7 +56,7 @@ try: see({a} @ torch.ones(7))\nexcept RuntimeError as error: see(str(error)) | r
 h = {a}.register_hook(seen) if {a}.requires_grad else None | c.w.register_hook(seen) if c.turn == 2 else None
 c.p.data = {a}.detach().clone() | see(c.p * {a}) | {a} = {a} * c.p | c.p.data.add_(1) | c.net.train(c.turn % 2 == 0)
 ({a} * {b}).sum().backward(retain_graph=True) if ({a} * {b}).requires_grad else None | see({a}.storage_offset(), {a}.is_contiguous())
-x.grad = None | see(x.grad) | x.mul_(1) if not x.requires_grad else None | torch.set_default_dtype(torch.float32)
+x.grad = None | see(x.grad) | x.mul_(2) if not x.requires_grad else None | y.add_(1) if not y.requires_grad else None | torch.set_default_dtype(torch.float32)
 see({a}.detach().__array__()[..., 0]) | see(float({a}.mean())) | see(f"{{{a}.sum():.3f}}") | see(list({a}))
 with torch.autocast("cpu", torch.bfloat16): {a} = ({a} @ c.w).float() | with torch.enable_grad(): {b} = {a} * c.w[0]
 with torch.inference_mode(): see({a} * 2) | see(torch.is_grad_enabled()) | {a} = Double.apply({a}) | c.flat = {a}.view(-1)
@@ -161,8 +161,10 @@ def outcome(seed, text, how, calls=6, rows=0):
         x, y = (torch.randn(rows, 4), torch.randn(rows, 4)) if rows else (torch.randn(4), torch.randn(4))
         if kinds.random() < 0.15 and not rows:
             x = torch.randn(3, 4)
+        if kinds.random() < 0.2:
+            y = kinds.choice([x, x.detach(), x.view(-1, 4)[0], x[..., :], x.clone()])
         if kinds.random() < 0.1:
-            y = x
+            c.buffer = y.detach()
         if wants:
             x.requires_grad_()
         try:

@@ -143,7 +143,7 @@ class Heard:
             if all(capture.find(t) is not None for t in outputs):
                 return
             raise NotCapturable("part of it was not seen")
-        if outputs and all(capture.holds(t._array) for t in outputs):
+        if outputs and all(type(t._array) is np.ndarray and capture.holds(t._array) for t in outputs):
             return  # it gave one of its inputs
         inputs, settings = bound(row, self.args, self.kwargs)
         for t in outputs:
