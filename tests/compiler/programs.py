@@ -56,10 +56,14 @@ try: see({a} @ torch.ones(7))\nexcept RuntimeError as error: see(str(error)) | r
 h = {a}.register_hook(seen) if {a}.requires_grad else None | c.w.register_hook(seen) if c.turn == 2 else None
 c.p.data = {a}.detach().clone() | see(c.p * {a}) | {a} = {a} * c.p | c.p.data.add_(1) | c.net.train(c.turn % 2 == 0)
 ({a} * {b}).sum().backward(retain_graph=True) if ({a} * {b}).requires_grad else None | see({a}.storage_offset(), {a}.is_contiguous())
-x.grad = None | see(x.grad) | x.mul_(1) if not x.requires_grad else None | torch.set_default_dtype(torch.float32)
+x.grad = None | see(x.grad) | x.mul_(2) if not x.requires_grad else None | y.add_(1) if not y.requires_grad else None | torch.set_default_dtype(torch.float32)
 see({a}.detach().__array__()[..., 0]) | see(float({a}.mean())) | see(f"{{{a}.sum():.3f}}") | see(list({a}))
 with torch.autocast("cpu", torch.bfloat16): {a} = ({a} @ c.w).float() | with torch.enable_grad(): {b} = {a} * c.w[0]
 with torch.inference_mode(): see({a} * 2) | see(torch.is_grad_enabled()) | {a} = Double.apply({a}) | c.flat = {a}.view(-1)
+n = {a}.size(0); {b} = -{a}; see(tuple({b}.shape), n) | see({a}.dim(), ({a} * 2).shape) | see({a}.size(), len({a}))
+{a} = {a} + torch.autograd.grad(({a} * c.w[1]).tanh().sum(), c.w, create_graph=True)[0][1] | see(torch.zeros(2, 4) + {a})
+g, = torch.autograd.grad(({a} * c.w[0]).square().sum(), c.w, create_graph=True); (g * g).sum().backward(); see(g.detach())
+see(*torch.autograd.grad((c.net({a}) * c.w[2]).sum(), [c.w, *c.net.parameters()])) | {a} = {a}.transpose(-1, 0).t().clone()
 see(memoryview({a}.detach().numpy())[0] if {a}.dim() == 1 else 0) | see(hash({a}) == hash({b})) | see({a}.untyped_storage().nbytes())
 """.replace("\n", "|").replace("\\n", "\n")  # fmt: skip
 
@@ -104,6 +108,8 @@ def written(seed):
     choice = random.Random(seed)
     names = ["x", "y", "a", "b"]
     lines = ["def program(x, y):", "    a, b = x * 1.5, y + x"]
+    if choice.random() < 0.2:
+        lines[1:1] = ["    see(x.size(0), y.dim())", "    see((-x).shape)"]
     for _ in range(choice.randint(3, 14)):
         one, two = choice.choice(names), choice.choice(names)
         if choice.random() < 0.55:
@@ -155,8 +161,10 @@ def outcome(seed, text, how, calls=6, rows=0):
         x, y = (torch.randn(rows, 4), torch.randn(rows, 4)) if rows else (torch.randn(4), torch.randn(4))
         if kinds.random() < 0.15 and not rows:
             x = torch.randn(3, 4)
+        if kinds.random() < 0.2:
+            y = kinds.choice([x, x.detach(), x.view(-1, 4)[0], x[..., :], x.clone()])
         if kinds.random() < 0.1:
-            y = x
+            c.buffer = y.detach()
         if wants:
             x.requires_grad_()
         try:

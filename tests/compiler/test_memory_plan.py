@@ -1,4 +1,4 @@
-"""The memory of programs: what is written over, what nobody may write over, and how much there is at once."""
+"""The memory of programs: what goes when, what nobody may write to, and how much there is at once."""
 
 import gc
 import threading
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import glassgrad as torch
 import glassgrad.nn.functional as F
-from glassgrad.compiler import build, compile, fuse, memory_plan, reuse
+from glassgrad.compiler import build, compile, fuse
 from glassgrad.kernels import compiled
 from tests.counts import generated
 
@@ -43,7 +43,6 @@ def _every_size():
     """Small programs are written step by step, and what large arrays go through is done for all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "whole_of", lambda *_: None)
-        patch.setattr(memory_plan, "WORTH_IT", 1)
         patch.setattr(fuse, "FEWEST", 2)
         patch.setattr(fuse, "WORTH_IT", 1)
         yield
@@ -95,7 +94,7 @@ def test_a_way_back_begins_where_repeated_steps_are_left_out():
 
 @generated(30, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS, st.lists(st.integers(0, 99), max_size=3), st.booleans())
-def test_programs_that_write_over_operands_give_the_same_bits(program, kept, trained):
+def test_programs_give_the_same_bits(program, kept, trained):
     with compiled.serving(compiled.NEVER):
         written, _ = outcome(program, lambda step: step, kept, trained)
         replayed, step = outcome(program, compile, kept, trained)
@@ -103,76 +102,10 @@ def test_programs_that_write_over_operands_give_the_same_bits(program, kept, tra
     assert programs(step) or reasons(step)
 
 
-@generated(3, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(STEP, min_size=2, max_size=5), st.lists(st.integers(0, 99), max_size=3), st.booleans())
-def test_loops_in_place_give_the_bits_of_those_that_are_not(program, kept, trained):
-    pytest.importorskip("numba", reason="Numba is not installed: no loop is compiled")
-    with compiled.serving(0):
-        over, _ = outcome(program, compile, kept, trained)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(memory_plan, "can_write_over", lambda step: False)
-            apart, _ = outcome(program, compile, kept, trained)
-    assert told(over) == told(apart)
-
-
 def chain(x):
     for _ in range(3):
         x = x.cumsum(0) * 0.5 + 1
     return x.sum(), x
-
-
-@pytest.mark.parametrize("least", [0, compiled.NEVER])
-def test_operands_are_written_over_and_results_are_not(least):
-    if least == 0:
-        pytest.importorskip("numba", reason="Numba is not installed: no loop is compiled")
-    with compiled.serving(least):
-        step = compile(chain)
-        inputs = [torch.randn(300, 7) for _ in range(6)]
-        before = [x.clone() for x in inputs]
-        found = [step(x) for x in inputs]
-    assert programs(step), reasons(step)
-    assert step.source.count("over v") >= 3
-    for x, old, (total, last) in zip(inputs, before, found, strict=True):
-        assert bits(x) == bits(old)
-        expected = chain(x)
-        np.testing.assert_allclose(total.numpy(), expected[0].numpy(), rtol=1e-5)
-        np.testing.assert_allclose(last.numpy(), expected[1].numpy(), rtol=1e-5)
-
-
-def test_only_what_nobody_else_holds_is_written_over():
-    def alone():
-        array = np.ones((3, 4))
-        where = array.__array_interface__["data"][0]
-        made = reuse.written_over(np.multiply, 0, array, 2.0)
-        return made.__array_interface__["data"][0] == where and bool((made == 2).all())
-
-    def held(hold):
-        array = np.ones((3, 4))
-        other = hold(array)
-        before = np.array(other).tobytes()
-        made = reuse.written_over(np.multiply, 0, array, 2.0)
-        return np.array(other).tobytes() == before and bool((made == 2 * np.ones(made.shape)).all())
-
-    assert alone()
-    assert held(lambda array: array)
-    assert held(lambda array: [array])
-    assert held(lambda array: array[1:])
-    assert held(lambda array: array.T.reshape(-1, order="F"))
-    assert held(memoryview)
-
-    def of(make):
-        array = make()
-        before = array.copy()
-        made = reuse.written_over(np.multiply, 0, array, 2.0)
-        return made is not array and bool((array == before).all()) and bool((made == before * 2).all())
-
-    base = np.ones((3, 4))
-    assert of(lambda: base[:2])  # memory of somebody else
-    assert of(lambda: np.broadcast_to(np.ones(4), (3, 4)))
-    frozen = np.ones(3)
-    frozen.flags.writeable = False
-    assert of(frozen.view)
-    assert of(lambda: np.ones((3, 4), order="F"))
 
 
 def test_two_threads_in_one_program():
@@ -221,7 +154,7 @@ def test_a_graph_that_is_kept_can_be_gone_through_again():
 
 @pytest.mark.replays
 def test_the_way_back_lets_go_of_what_was_saved():
-    """Each layer's gradient takes the place of what was saved for it: there is never all of both at once."""
+    """What was saved for a layer goes when its gradient is there: there is never all of both at once."""
     weights = [torch.randn(200, 300, requires_grad=True) for _ in range(12)]
     size = weights[0].numel() * 4
 

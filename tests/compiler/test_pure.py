@@ -297,3 +297,41 @@ def test_a_norm_that_is_not_finite_is_told():
                 call(torch.ones(3) * float("inf"))
         else:
             assert call(torch.ones(3)).item() == pytest.approx(3**0.5)
+
+
+LETTERS = 9
+
+
+def letters():
+    """A function that writes letters one after another, with keys and values of all before: sizes grow in its loop."""
+    torch.manual_seed(0)
+    table, keys, head = nn.Embedding(11, 8), nn.Linear(8, 16), nn.Linear(8, 11)
+
+    def write(token):
+        with torch.no_grad():
+            kept = None
+            for _ in range(LETTERS):
+                x = table(token)
+                k, v = keys(x).view(1, 2, 8).transpose(0, 1).chunk(2)
+                k, v = (k, v) if kept is None else (torch.cat([old, new], 1) for old, new in zip(kept, (k, v)))
+                kept = k, v
+                scores = head(F.scaled_dot_product_attention(x.unsqueeze(0), k, v)[0])
+                token = scores.argmax(dim=1)
+            return scores, token
+
+    return write
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize("pure", [False, True], ids=["compared", "pure"])
+def test_all_turns_of_a_loop_whose_sizes_grow_are_learned_at_once(pure):
+    plain, write = letters(), torch.compile(letters(), pure=pure)
+    for n in range(8):
+        token = torch.tensor([n])
+        assert tree(write(token)) == tree(plain(token)), n
+        if n == 3:
+            before = write.program_state.replays, len(write.program_state.programs)
+    assert before[1] == LETTERS
+    assert len(write.program_state.programs) == LETTERS
+    assert write.program_state.replays - before[0] == (0 if pure else 4 * LETTERS)
+    assert not pure or [type(replay).__name__ for replay in write.program_state.replayed.values()] == ["Replay"]

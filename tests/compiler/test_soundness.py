@@ -357,6 +357,37 @@ RESULTS = {
 }  # fmt: skip
 
 
+def asked_for_its_size(x):
+    size, y = x.size(0), -x
+    return size, tuple(y.shape), y
+
+
+def after_an_error(x):
+    try:
+        x @ torch.ones(7, 7)
+    except RuntimeError as error:
+        y = -x
+        return str(error), tuple(y.shape), y
+
+
+def nothing_is_given(x):
+    if x.shape[0] == 2:
+        x.dim()
+    return (torch.zeros(3),)
+
+
+@pytest.mark.parametrize("function", [asked_for_its_size, after_an_error, nothing_is_given])
+def test_what_is_no_entry_of_the_tape_tells_the_next_nothing(function):
+    """A tensor that was met by a call that is not noted is met anew by the next, which is compared by what it is."""
+    call, kept = torch.compile(function), []
+    for size in (2, 3, 2, 2, 3, 5, 2, 3):
+        x = torch.arange(size) * 1.0
+        *rest, last = call(x)
+        kept.append((list(last.shape), last.dtype, *rest, last.tolist(), x.tolist()))
+        *rest, last = function(x)
+        assert kept[-1] == (list(last.shape), last.dtype, *rest, last.tolist(), list(range(size)))
+
+
 @pytest.mark.parametrize("function", RESULTS.values(), ids=RESULTS)
 def test_writes_to_results_reach_whom_they_reach(function):
     call = torch.compile(function)

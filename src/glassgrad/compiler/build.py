@@ -10,6 +10,7 @@ import numpy as np
 from ..core import engine
 from ..core.record import OUTPUT, Record, freed
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
+from ..ground.exposed import owner_of
 from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
@@ -79,6 +80,8 @@ class Builder:
         rest = iter(kept[len(self.answers) :])
         self.grads = [None if grad is None else next(rest) for grad in self.grads]
         whole = None if self.graded else whole_of(steps, kept)
+        if whole is not None and self._is_reached(whole.written):
+            whole = None
         if whole is None:
             steps, mark = fused(steps, mark, kept)
         native = self._write(steps[:mark], steps[mark:], whole)
@@ -115,6 +118,11 @@ class Builder:
                 if any(np.may_share_memory(array, other) for other in taken):
                     raise NotCapturable("it gives back a view of memory that others hold")
                 taken.append(array)
+
+    def _is_reached(self, written: Sequence[Value]) -> bool:
+        """Whether an argument, which a native program copies first, lies in memory that the program writes to."""
+        owners = {id(owner_of(value.held._array)) for value in written}
+        return any(id(owner_of(tensor._array)) in owners for tensor in self.capture.given)
 
     def _tensor(self, value: Value) -> Tensor:
         """The tensor that an input's value is that of."""

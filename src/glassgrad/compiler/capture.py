@@ -21,25 +21,10 @@ from ..families.index.rows import Indices
 from ..ground import listening, modes
 from ..ground.generator import default_generator
 from ..ground.meta import cast_to
-from .deferral import TELLING, parts, role_of
+from .deferral import parts, role_of
 from .known import PLAIN
 from .passes import Passes
 from .program import NotCapturable, Step, mapped, tensors_in, version
-
-#: Functions whose answer follows from shapes, dtypes and modes alone.
-ABOUT_SHAPES = TELLING.union(
-    """storage_offset type is_grad_enabled is_inference_mode_enabled is_inference is_autocast_enabled get_default_dtype
-    """.split()
-)
-#: Functions that take nothing but shape and dtype of some of their tensors.
-BY_SHAPE = frozenset(
-    """zeros_like ones_like full_like new_zeros new_ones new_full new_tensor expand_as view_as reshape_as type_as to
-    sum_to_size broadcast_tensors""".split()
-)
-
-
-#: Functions that give more or less by the values they are given.
-SIZED = frozenset("nonzero argwhere masked_select bincount unique unique_dim repeat_interleave".split())
 
 
 class Capture(Passes):
@@ -62,9 +47,11 @@ class Capture(Passes):
         kind, what = parts().get(function) or (role_of(function).kind, function.__name__)
         if kind == "write" and self._depth:
             return proceed(*args, **kwargs)
-        if kind == "backward" or kind == "optimizer":
+        if kind in ("backward", "grad", "optimizer"):
             try:
-                return self._backward(args, kwargs) if kind == "backward" else self._optimizer(function, proceed, args)
+                if kind == "optimizer":
+                    return self._optimizer(function, proceed, args)
+                return self._backward(args, kwargs) if kind == "backward" else self._grad(args, kwargs)
             except NotCapturable as reason:
                 self.give_up(str(reason))
                 return proceed(*args, **kwargs)
@@ -109,7 +96,6 @@ class Heard:
         outputs = tensors_in(result)
         draws = default_generator.mark() != self.drawn
         written = [t for t, before in zip(self.tensors, self.versions, strict=True) if version(t) > before]
-        writes = bool(written)
         for t in written if modes.grad_enabled() else ():
             value = self.given[id(t)]
             if t._edge is not None and value is not None and value.source in ("outside", "argument"):
@@ -117,28 +103,14 @@ class Heard:
         if self.kind == "row" and unseen is None:
             self._row(self.what, result, outputs, inner, draws)
             return
-        name = self.what if isinstance(self.what, str) else self.function.__name__
-        if name in ABOUT_SHAPES:
-            return
-        if name in SIZED:
-            capture.give_up(f"the sizes of what {name}() gives hang on the values of a tensor")
-            return
-        if unseen is not None and any(step.acts for step in inner):
+        acts = any(step.acts for step in inner)
+        if unseen is not None and acts:
             raise NotCapturable(unseen)
-        whole = unseen is not None or self.kind == "unit" or writes and not any(step.acts for step in inner)
-        if whole or self._left_out(name, inner, outputs) or any(capture.find(t) is None for t in outputs):
+        known = unseen is None and self.kind != "unit" and (acts or not written)
+        if not known or any(capture.find(t) is None for t in outputs):
             capture.forget_since(self.start)
-            self._call(name, result, outputs, writes or self.kind == "unit" and result is None, draws)
-        elif self.tensors and not outputs and not writes and (_tells(result) or not inner and not name.startswith("_")):
-            raise NotCapturable(f"{name}() hands a tensor's values to Python, where they may decide what runs next")
-
-    def _left_out(self, name: str, inner: Sequence[Step], outputs: list[Tensor]) -> bool:
-        """Whether a tensor was given that no step of the call reads: the call looked at its values itself."""
-        if not outputs or name in BY_SHAPE:
-            return False
-        read = {value.number for step in inner for value in step.inputs}
-        read.update(value.number for value in map(self.capture.find, outputs) if value is not None)
-        return any(value is not None and value.number not in read for value in self.given.values())
+            name = self.what if isinstance(self.what, str) else self.function.__name__
+            self._call(name, result, outputs, bool(written) or self.kind == "unit" and result is None, draws)
 
     def _call(self, name: str, result: Any, outputs: list[Tensor], acts: bool, draws: bool) -> None:
         """Note a whole call of a function of tensors."""
@@ -171,11 +143,8 @@ class Heard:
             if all(capture.find(t) is not None for t in outputs):
                 return
             raise NotCapturable("part of it was not seen")
-        if outputs and all(capture.holds(t._array) for t in outputs):
+        if outputs and all(type(t._array) is np.ndarray and capture.holds(t._array) for t in outputs):
             return  # it gave one of its inputs
-        if row.name in SIZED or row.name == "index" and any(t._array.dtype.kind in "bu" for t in self.tensors[1:]):
-            capture.give_up(f"the sizes of what {row.name}() gives hang on the values of a tensor")
-            return
         inputs, settings = bound(row, self.args, self.kwargs)
         for t in outputs:
             if type(t) is not Tensor or t._array.dtype.metadata is not None:
@@ -215,13 +184,6 @@ class Heard:
                 capture.steps.append(Step("kernel", "cast", cast_to, (operands[place], cast), (value,)))
                 operands[place] = value
         return operands
-
-
-def _tells(result: Any) -> bool:
-    """Whether a result holds numbers or texts: what a tensor's values may have decided."""
-    if isinstance(result, (tuple, list)):
-        return any(map(_tells, result))
-    return isinstance(result, (bool, int, float, complex, str, bytes, np.ndarray, np.generic))
 
 
 def bound(row: Row, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:

@@ -6,7 +6,7 @@ are deferred where the indices are there already and lie within their bounds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import Any
@@ -133,8 +133,8 @@ _DRAWING = frozenset("dropout lstm gru rnn_tanh rnn_relu flash_attention scaled_
 class Role:
     """What a function that is heard is to a tape.
 
-    kind     "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls
-            what is heard, or changes what nothing pending hangs on; "other"
+    kind     "step": it may be deferred; "write": of the engine's; "backward", "grad", "optimizer"; "through": it only
+            calls what is heard, or changes what nothing pending hangs on; "other"
     checked  whether it asks for what indices point at
     least    how many arguments it must be given
     most     how many tensors it may be given
@@ -163,7 +163,8 @@ def role_of(function: Any) -> Role:
     if not _roles:
         through = Role("through", "through")
         _roles.update({
-            api.tensor_backward: Role("backward", "backward"), write.in_place: Role("write", "in_place"),
+            api.tensor_backward: Role("backward", "backward"), api.grad: Role("grad", "grad"),
+            write.in_place: Role("write", "in_place"),
             Optimizer.zero_grad: through, Module.zero_grad: through, vars(Tensor)["grad"].fset: through,
         })  # fmt: skip
     known = _roles.get(function)
@@ -224,16 +225,16 @@ def without_gradients(function: Any, args: Any, kwargs: Any) -> list[Any] | None
     return parameters(owner)
 
 
-def whole_numbers(role: Role, args: Any, kwargs: Any) -> bool:
+def whole_numbers(role: Role, args: Any, kwargs: Any, is_deferred: Callable[[Any], bool]) -> bool:
     """Whether an operation takes whole numbers that are there already, or makes them: it is made where it stands."""
     if role.most == 0:
         return role.name == "arange"
-    if not args or type(args[0]) is not Tensor or args[0]._array.dtype.kind != "i":
+    if not args or is_deferred(args[0]) or type(args[0]) is not Tensor or args[0]._array.dtype.kind != "i":
         return False
     return not any(isinstance(piece, Tensor) for piece in (*args[1:], *kwargs.values()))
 
 
-def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
+def within_bounds(name: str, args: Any, kwargs: Any, is_deferred: Callable[[Any], bool]) -> bool:
     """Whether the indices among the arguments of a call are there, and within the bounds of what they point into."""
     dim = INDEXED[name]
     if dim is None:
@@ -250,7 +251,7 @@ def within_bounds(name: str, args: Any, kwargs: Any) -> bool:
             table, index = index, table
     if name == "cross_entropy" and index.dtype.is_floating_point:
         return True
-    if type(index) is Lazy or type(dim) is not int:
+    if is_deferred(index) or type(index) is Lazy or type(dim) is not int:
         return False
     shape, array = table.shape, np.asarray(index._array)
     if array.dtype.kind != "i" or not -len(shape) <= dim < len(shape):

@@ -19,10 +19,8 @@ from ..core import leaf
 from ..core.tensor import Tensor, wrap
 from ..ground import modes
 from ..ground.size import Size
-from .formulas import given_to
-from .memory_plan import Plan, function_of
+from .memory_plan import Plan
 from .program import Step, Value
-from .reuse import written_over
 
 _numbers = count(1).__next__
 #: What programs call their own: a kernel of such a name, or an object of such a class, is called otherwise.
@@ -113,24 +111,19 @@ class Text:
 def write_steps(text: Text, plan: Plan, places: Iterable[int], indent: str = "    ") -> None:
     """The lines of those steps of a plan that are at ``places``."""
     for place in places:
-        over = plan.over.get(place, {})
-        lines = _lines(text, plan.steps[place], over)
-        if over:
-            names = ", ".join(value.name for value in over.values())
-            lines[0] += f"{',' if '  # ' in lines[0] else '  #'} over {names}"
-        for line in lines:
+        for line in _lines(text, plan.steps[place]):
             text.add(indent + line)
         dead = plan.ends(place)
         if dead:
             text.add(f"{indent}del {', '.join(value.name for value in dead)}")
 
 
-def _lines(text: Text, step: Step, over: dict[int, Value]) -> list[str]:
+def _lines(text: Text, step: Step) -> list[str]:
     results = ", ".join(value.name for value in step.results) + ("," if step.several and len(step.results) == 1 else "")
     if step.kind in ("kernel", "view"):
         doc = getattr(step.function, "__doc__", None) or ""
         remark = f"  # {doc.partition(': ')[2].removesuffix('.')}" if doc.startswith("One loop") else ""
-        return [f"{results} = {_call(text, step, over)}{remark}"]
+        return [f"{results} = {_call(text, step)}{remark}"]
     if step.kind == "tensors":
         return _tensor_lines(text, step, results)
     if step.kind == "gradient":
@@ -141,12 +134,8 @@ def _lines(text: Text, step: Step, over: dict[int, Value]) -> list[str]:
     raise AssertionError(step.kind)
 
 
-def _call(text: Text, step: Step, over: dict[int, Value]) -> str:
+def _call(text: Text, step: Step) -> str:
     kernel = step.function
-    if over and hasattr(kernel, "over"):
-        kernel = kernel.over({n: step.operands.index(value) for n, value in over.items()})
-    elif over:
-        return _written_over(text, step, over[0])
     if hasattr(kernel, "kernel"):
         kernel = kernel.kernel
     name = text.name(kernel, step.name)
@@ -154,14 +143,6 @@ def _call(text: Text, step: Step, over: dict[int, Value]) -> str:
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
         arguments[0] = f"asarray({arguments[0]})"
     return f"{name}({', '.join(arguments)})"
-
-
-def _written_over(text: Text, step: Step, operand: Value) -> str:
-    """The same, in the memory of an operand."""
-    function, (_, bindings) = function_of(step), given_to(step)
-    operands = [bindings[name] for name in step.function.inputs]
-    pieces = [text.name(written_over, "written_over"), text.name(function, function.__name__)]
-    return f"{pieces[0]}({pieces[1]}, {operands.index(operand)}, {', '.join(map(text.operand, operands))})"
 
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:

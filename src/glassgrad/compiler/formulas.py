@@ -48,11 +48,6 @@ FORMULAS: dict[str, list[Formula]] = {
     "add_number": [Formula("self + other")],
     "rsub_number": [Formula("other - self", {"alpha": 1})],
     "mul_number": [Formula("self * other")],
-    "gelu": [Formula("gelu_tanh(self)", {"approximate": "tanh"}), Formula("gelu(self)", {"approximate": "none"})],
-    "gelu_backward": [
-        Formula("grad_output * gelu_tanh_slope(self)", {"approximate": "tanh"}),
-        Formula("grad_output * gelu_slope(self)", {"approximate": "none"}),
-    ],
 }
 
 

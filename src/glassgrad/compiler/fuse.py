@@ -7,7 +7,6 @@ from typing import Any
 
 from ..kernels import compiled
 from .formulas import given_to
-from .products import served, without_blas
 from .program import Step, Value
 
 FEWEST = 1 << 14  # elements: below, the loop's call costs what it saves
@@ -72,8 +71,6 @@ def fused(steps: Sequence[Step], mark: int, kept: Sequence[Value]) -> tuple[list
     """The steps with runs of elementwise ones made one; ``mark`` parts those before and after, which do not mix."""
     if compiled.least == compiled.NEVER:
         return list(steps), mark
-    if served(steps):
-        without_blas(steps)
     wanted = {value.number for value in kept}
     back = {value.number for step in steps[mark:] for value in step.inputs}
     first = _runs(steps[:mark], wanted | back)

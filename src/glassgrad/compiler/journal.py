@@ -10,12 +10,12 @@ import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
-from ..core.tensor import LEAF, Tensor, share
+from ..core.tensor import Tensor, share
 from ..ground import dtypes, modes
 from ..optim.optimizer import Optimizer
 from .deferral import OWNERS, parameters, without_gradients
 from .emit import Text
-from .program import MISS, tensors_in, version
+from .program import MISS, is_leaf, tensors_in, version
 from .run import again
 from .tape import ATOMS
 
@@ -144,7 +144,7 @@ class Journal:
         self.text.add(f"    return {self._operand(result)}")
         tests = []
         for key, leaf in self.reached.items() if self._looked else ():
-            if leaf._edge is LEAF and key not in self._free:
+            if is_leaf(leaf._edge) and key not in self._free:
                 tests.append(f"{self._tensor(leaf)}._grad is {'not ' if key in self._had_none else ''}None")
         if tests:
             self.text.lines[1:1] = [f"    if {' or '.join(tests)}:", "        return MISS"]

@@ -62,7 +62,8 @@ class Known:
         self._made_at: list[int] = []  # the step that makes each value; -1 for none
         self._numbers: set[Any] = set()  # Python numbers that operations were given: they reach rules as tensors
         for place, tensor in enumerate(arguments):
-            self._by_tensor.note(tensor, self._by_array.get(tensor._array) or self.new(tensor, "argument", place))
+            known = None if isinstance(tensor._array, np.generic) else self._by_array.get(tensor._array)
+            self._by_tensor.note(tensor, known or self.new(tensor, "argument", place))
 
     def let_go(self) -> None:
         """Hold no array any more."""
@@ -81,9 +82,15 @@ class Known:
         return value
 
     def find(self, tensor: Tensor) -> Value | None:
-        """The value that a tensor holds; None where nobody knows."""
+        """The value that a tensor holds; None where nobody knows.
+
+        Several tensors may hold one of NumPy's scalars, and each is written to alone.
+        """
         array = tensor._array
-        value = self._by_array.get(array)
+        value = self._by_tensor.get(tensor) if isinstance(array, np.generic) else None
+        if value is None and isinstance(array, np.generic) and id(tensor) in self._held:
+            return self.new(tensor, "outside", tensor)
+        value = value or self._by_array.get(array)
         if value is not None:
             return value
         value = self._by_tensor.get(tensor)

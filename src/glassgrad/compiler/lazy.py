@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.tensor import LEAF, Tensor
+from ..core.tensor import Tensor
 from ..families.shape import rows
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.size import Size, unchecked
+from .program import is_leaf
 
 _SLOTS = ("_array", "_edge", "_counter")
 _set_array, _set_edge, _set_counter = (vars(Tensor)[name].__set__ for name in _SLOTS)
@@ -27,7 +28,7 @@ class Meta:
         self.dtype = tensor.dtype
         self.requires_grad = tensor.requires_grad
         self.version = 0 if tensor._counter is None else tensor._counter.version
-        self.is_leaf = tensor._edge is LEAF
+        self.is_leaf = is_leaf(tensor._edge)
         self.size = unchecked(self.shape)
 
     def __eq__(self, other: object) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd import api
 from ..core import engine, leaf
 from ..core.record import Record
-from ..core.tensor import Tensor
-from ..ground import modes
+from ..core.tensor import Tensor, wrap
+from ..ground import errors, modes
 from .known import Known
 from .program import NotCapturable, Step
+
+_GRAD = inspect.signature(api.grad)
 
 
 class Passes(Known):
@@ -34,11 +37,7 @@ class Passes(Known):
         seeds = arguments.get("gradient", arguments.get("grad_tensors"))
         if arguments.get("create_graph") or arguments.get("inputs") is not None:
             raise NotCapturable("backward(create_graph=True) and backward(inputs=...) are not followed")
-        roots = api._roots(outputs, api._seeds(seeds, len(outputs)), True)
-        for _, seed in roots:
-            if seeds is None:
-                self.new(seed, "constant", seed._array)
-            self.operand(seed)
+        roots = self._roots(outputs, seeds)
         leaves = self._leaves_below(roots)
         grads = self.walk(roots, leaves, bool(arguments.get("retain_graph")))
         for variable, grad in zip(leaves, grads, strict=True):
@@ -50,6 +49,39 @@ class Passes(Known):
                     self._into(variable, grad, there)
                 except NotCapturable as reason:
                     self.give_up(str(reason))
+
+    def _grad(self, args: Any, kwargs: Any) -> tuple[Tensor | None, ...]:
+        arguments = _GRAD.bind(*args, **kwargs).arguments
+        outputs, wanted = api._outputs(arguments["outputs"]), arguments["inputs"]
+        wanted = (wanted,) if isinstance(wanted, Tensor) else tuple(wanted)
+        seeds, create = arguments.get("grad_outputs"), arguments.get("create_graph", False)
+        if arguments.get("is_grads_batched") or arguments.get("materialize_grads"):
+            raise NotCapturable("grad(is_grads_batched=True) and grad(materialize_grads=True) are not followed")
+        roots = self._roots(outputs, seeds)
+        self._leaves_below(roots)
+        edges = [api._target(tensor, roots) for tensor in wanted]
+        if None in edges:
+            raise NotCapturable("it asks for the gradient of a tensor that has none")
+        unique = list(dict.fromkeys(edges))
+        keep = arguments.get("retain_graph")
+        grads = self.walk(roots, unique, bool(create if keep is None else keep), create=bool(create))
+        by_edge = dict(zip(unique, grads, strict=True))
+        result = [by_edge[edge] for edge in edges]
+        if None in grads and not arguments.get("allow_unused"):
+            raise RuntimeError(errors.UNUSED.format(index=result.index(None)))
+        if create:
+            return tuple(result)
+        shown: set[int] = set()
+        return tuple([None if grad is None else wrap(api._own(grad._array, shown)) for grad in result])
+
+    def _roots(self, outputs: Sequence[Tensor], seeds: Any) -> list[tuple[Any, Any]]:
+        """The edges at which a walk begins, and the gradients with which it does."""
+        roots = api._roots(outputs, api._seeds(seeds, len(outputs)), True)
+        for _, seed in roots:
+            if seeds is None:
+                self.new(seed, "constant", seed._array)
+            self.operand(seed)
+        return roots
 
     def _leaves_below(self, roots: list[tuple[Any, Any]]) -> list[Any]:
         """The leaves below the roots of a graph that can be followed."""
@@ -64,15 +96,18 @@ class Passes(Known):
                 raise NotCapturable(f"the graph has a {edge.kind.name}")
         return leaves
 
-    def walk(self, roots: list[tuple[Any, Any]], edges: list[Any], retain_graph: bool, ends: bool = False) -> list[Any]:
-        """The gradients that arrive at edges, as tensors."""
+    def walk(
+        self, roots: list[tuple[Any, Any]], edges: list[Any], retain_graph: bool, ends: bool = False, create: bool = False
+    ) -> list[Any]:
+        """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own."""
         before = modes.local.grad
         try:
-            modes.set_grad(False)
+            modes.set_grad(create)
             return engine.general(
                 roots, retain_graph=retain_graph, lifted=True, inputs=edges, accumulate=False, ends=ends
             )
         finally:
+            modes.off |= modes.local.me
             modes.local.grad = before
             modes.settle()
 

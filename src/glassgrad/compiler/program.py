@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.tensor import LEAF, Tensor, View
 
 MISS = object()  # what a program answers that does not fit the call, and a comparison of another call
 
@@ -73,19 +73,7 @@ class Step:
     @property
     def inputs(self) -> list[Value]:
         """The values among the operands."""
-        return [*values_in(self.operands), *values_in(self.named)]
-
-
-def values_in(tree: Any) -> Iterator[Value]:
-    """The values in nested tuples, lists and dicts."""
-    if isinstance(tree, Value):
-        yield tree
-    elif isinstance(tree, (tuple, list)):
-        for piece in tree:
-            yield from values_in(piece)
-    elif isinstance(tree, dict):
-        for piece in tree.values():
-            yield from values_in(piece)
+        return leaves((self.operands, self.named), Value)
 
 
 def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
@@ -100,26 +88,36 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     return change(tree)
 
 
-def tensors_in(tree: Any) -> list[Tensor]:
-    """The tensors in nested tuples, lists, dicts and slices, in order."""
-    tensors: list[Tensor] = []
+def leaves(tree: Any, kind: Any) -> list[Any]:
+    """What is of a kind in nested tuples, lists, dicts and slices, in order."""
+    found: list[Any] = []
     waiting = [tree]
     while waiting:
         piece = waiting.pop()
-        if isinstance(piece, Tensor):
-            tensors.append(piece)
+        if isinstance(piece, kind):
+            found.append(piece)
         elif isinstance(piece, (tuple, list)):
             waiting.extend(reversed(piece))
         elif isinstance(piece, dict):
             waiting.extend(reversed(list(piece.values())))
         elif isinstance(piece, slice):
             waiting.extend((piece.step, piece.stop, piece.start))
-    return tensors
+    return found
+
+
+def tensors_in(tree: Any) -> list[Tensor]:
+    """The tensors in nested tuples, lists, dicts and slices, in order."""
+    return leaves(tree, Tensor)
 
 
 def version(tensor: Tensor) -> int:
     """How often a tensor's memory was written to."""
     return 0 if tensor._counter is None else tensor._counter.version
+
+
+def is_leaf(edge: Any) -> bool:
+    """Whether the place of a tensor in the graph is that of a leaf, be it a view or not."""
+    return edge is LEAF or type(edge) is View and edge.edge is LEAF
 
 
 class NotCapturable(Exception):  # noqa: N818  it is no error of the user's

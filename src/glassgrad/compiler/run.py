@@ -12,16 +12,17 @@ import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
-from ..core.tensor import LEAF, Tensor, edge_of, share
+from ..core.tensor import Tensor, View, edge_of, share
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
+from ..ground.size import Size
 from ..optim.optimizer import Optimizer
 from . import lazy, replayed
 from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
-from .program import MISS, mapped, tensors_in, version
+from .program import MISS, is_leaf, mapped, tensors_in, version
 from .segment import Segment
-from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature
+from .tape import ENTRIES, Entry, Node, Number, Unknown, filled, note_atom, signature
 from .trace import program_of
 from .verify import verified
 
@@ -86,19 +87,18 @@ class Run(Segment):
         kind = role.kind
         if kind == "other":
             self._see(args, kwargs)
-            if role.name == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
-                self.state.twice = True
             return self._as_written(f"{function.__name__}()")
         if listening.listeners is not self.listeners:
             self.listeners = listening.listeners
             self.alone = self.only_runs(self.listeners)
         if modes.unusual or modes.transforming or not self.alone:
             return self._as_written("another mode is on, or somebody else listens")
-        if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
-            self._see(args, kwargs)
+        if kind == "step" and whole_numbers(role, args, kwargs, self.makes):
+            self._see(args, kwargs)  # indices, say, which others will have to look at
             return "alone", None
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
+        before = len(self.things), len(self.given)
         try:
             if kind == "optimizer":
                 self._note_optimizer(args, kwargs, key)
@@ -112,11 +112,13 @@ class Run(Segment):
                 raise Unknown("the shape of what it gives hangs on values")
             if len(uses) > role.most:
                 raise Unknown("it is given a tensor in place of a number")
-            if kind == "backward":
+            if kind in ("backward", "grad"):
                 self._note_leaves(key)
-            elif role.checked and not within_bounds(role.name, args, kwargs):
+            elif role.checked and not within_bounds(role.name, args, kwargs, self.makes):
                 raise Unknown("its indices are not there yet, or out of bounds")
         except Unknown as reason:
+            if kind == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
+                self.state.twice = True
             return self._as_written(f"{role.name}(): {reason}")
         call_key = tuple(key)
         node = self.node
@@ -126,8 +128,9 @@ class Run(Segment):
             if answer is WARNS:
                 return self._as_written(f"{role.name}() warns")
             if answer is not MISS:
+                self.unmeet(*before)
                 return "answered", answer
-            return "new", (call_key, args, kwargs, uses)
+            return "new", (call_key, args, kwargs, uses, before)
         return "answered", self.defer(entry, function, proceed, args, kwargs)
 
     def _see(self, args: Any, kwargs: Any) -> None:
@@ -166,9 +169,8 @@ class Run(Segment):
     def defer(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Defer a call that the tape knows: gives tensors without data."""
         things = self.things
-        base = len(things)
         self.count = len(self.given)
-        self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, base, dtypes._default))
+        self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, dtypes._default))
         for meta in entry.metas:
             self._add(new(Lazy), meta)
         for number, meta in entry.changes:
@@ -177,7 +179,7 @@ class Run(Segment):
         if entry.draws and self.drawn is None:
             self.drawn = default_generator.mark()
         if entry.graded:
-            for number, place in zip(entry.graded, range(base, len(things)), strict=True):
+            for place, number in enumerate(entry.graded, entry.first):
                 leaf = things[number]
                 self.graded.append((leaf, place))
                 self.stepped.add(id(leaf))
@@ -185,14 +187,10 @@ class Run(Segment):
             return None
         if entry.acts and args and isinstance(args[0], Optimizer):
             self.stepped.update(map(id, parameters(args[0])))
-        results = entry.results
+        answer = filled(entry.results, things)
         if entry.ends:
-            answer = filled(results, things, base)
-            self.flush(None, len(things) - base)
-            return answer
-        if type(results) is Made:
-            return things[base]
-        return filled(results, things, base)
+            self.flush(None, len(entry.metas))
+        return answer
 
     def _alive(self, pending: Any, results: int) -> tuple[int, ...]:
         """The tensors that are owed their data and that somebody else holds, and the last ``results``."""
@@ -255,6 +253,11 @@ class Run(Segment):
                 verified(self, program, pending, alive)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
+            if program is not None and program is not MISS:
+                for number in alive:  # as a program gives them: their memory is their own
+                    tensor = self.things[number]
+                    if type(tensor._edge) is View and not tensor.requires_grad:
+                        tensor._edge = None
             if self.journal is not None and program is not MISS:
                 if changed:
                     self.journal.refuse("tensors from outside change in its midst")
@@ -325,14 +328,11 @@ class Run(Segment):
         modes.settle()
         default = dtypes._default
         try:
-            for entry, function, proceed, args, kwargs, grad, base, dtypes._default in pending:
+            for entry, function, proceed, args, kwargs, grad, dtypes._default in pending:
                 modes.set_grad(grad)
                 if grad:
                     modes.settle()
-                if entry.graded:
-                    self._gradients(entry, function if listened else proceed, args, kwargs, base)
-                else:
-                    self._settle(entry, (function if listened else proceed)(*args, **kwargs), base)
+                self._call(entry, function if listened else proceed, args, kwargs)
         finally:
             dtypes._default = default
             modes.off |= local.me
@@ -371,40 +371,36 @@ class Run(Segment):
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
         """What computes one of the results of a program's calls once more, as they are written."""
         numbers, outside, inputs = self.numbers, self.outside, self.given
-        calls = [call for call in pending if call[6] <= wanted]
+        calls = [call for call in pending if call[0].first <= wanted]
         return lambda: again(calls, numbers, outside, inputs, [wanted])(*inputs)[0]
 
-    def _gradients(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any, base: int) -> None:
-        """Make a backward pass whose gradients leaves have already, as tensors without data."""
+    def _call(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        """Make a call, and give the tensors that were owed by it what it gave.
+
+        Leaves whose gradients a backward pass gives have these already, as tensors without data.
+        """
         things = self.things
         leaves = [things[number] for number in entry.graded]
         now = [leaf._grad for leaf in leaves]
         for leaf in leaves:
             leaf._grad = None
         try:
-            proceed(*args, **kwargs)
-            for place, leaf in enumerate(leaves, base):
-                lazy.settle(things[place], leaf._grad)
+            for (place, real), meta in zip(entry.real(proceed(*args, **kwargs), things), entry.metas, strict=True):
+                if real._array.shape != meta.shape or real._array.dtype != meta.numpy:
+                    raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
+                if self.noting is not None and type(real._array) is np.bool_:  # of which there are two in all
+                    self.noting.same(real, things[place])
+                lazy.settle(things[place], real)
         finally:
             for leaf, grad in zip(leaves, now, strict=True):
                 leaf._grad = grad
 
-    def _settle(self, entry: Entry, result: Any, base: int) -> None:
-        """Give the tensors that were owed by a call what it gave."""
-        theirs = {id(self.things[number]) for number in _known(entry.results)}
-        real = [piece for piece in tensors_in(result) if id(piece) not in theirs]
-        for place, (piece, meta) in enumerate(zip(real, entry.metas, strict=True), base):
-            if piece._array.shape != meta.shape or piece._array.dtype != meta.numpy:
-                raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
-            if self.noting is not None and type(piece._array) is np.bool_:  # of which there are two in all
-                self.noting.same(piece, self.things[place])
-            lazy.settle(self.things[place], piece)
-
     # -- recording ------------------------------------------------------------------------------------------------
 
     def _record(
-        self, role: Role, proceed: Callable[..., Any], call_key: Any, args: Any, kwargs: Any, uses: list[int]
-    ) -> Any:
+        self, role: Role, proceed: Callable[..., Any], call_key: Any, args: Any, kwargs: Any, uses: list[int],
+        before: tuple[int, int],
+    ) -> Any:  # fmt: skip
         """Make a call that the tape does not know, and note what it gave."""
         node, state, kind = self.node, self.state, role.kind
         if self.journal is not None:
@@ -423,11 +419,14 @@ class Run(Segment):
         operands = tensors_in((args, kwargs))
         versions = [version(t) for t in operands]
         below = engine.dependencies([edge_of(args[0])]) if kind == "backward" else ()
-        leaves = [t for t, _, edge, *_ in self.outside if edge is LEAF and t in below]
+        leaves = [t for t, _, edge, *_ in self.outside if is_leaf(edge) and t in below]
         touched = [leaf for leaf in leaves if leaf._grad is not None]
         self.busy = True
         try:
             result, warned = warning(proceed, args, kwargs)
+        except BaseException:
+            self.begin(node.resume)  # it is no entry, whose key would tell of the tensors that it was given
+            raise
         finally:
             self.busy = False
         if warned:  # as it will in each call
@@ -449,14 +448,15 @@ class Run(Segment):
                 results: Any = None
             else:
                 results = self._noted(result, outputs)
-                tells = not isinstance(results, (Known, tuple, list))
+                tells = not isinstance(results, (Number, tuple, list))
                 if tells and not (outputs or written or acts or draws):
                     node.told[call_key] = result
+                    self.unmeet(*before)
                     return result
             metas = [Meta(t) for t in outputs]
         except Unknown:
             return self._unheard(result)
-        entry = Entry(acts, results, metas, uses)
+        entry = Entry(acts, results, len(self.things), metas, uses)
         entry.draws, entry.function = draws, call_key[0]
         entry.ends = acts and (kind == "backward" or not state.is_pure)  # by its promise nobody looks in between
         if kind == "backward" and not acts:
@@ -489,7 +489,7 @@ class Run(Segment):
         if isinstance(result, Tensor):
             number = self.numbers.get(id(result))
             if number is not None:
-                return Known(number)
+                return Number(number)
             if type(result) is not Tensor:
                 raise Unknown("it gives an uncommon tensor")
             signature(result)
@@ -497,12 +497,9 @@ class Run(Segment):
                 if tensor is result:
                     raise Unknown("it gives a tensor twice")
             outputs.append(result)
-            return Made(len(outputs) - 1)
-        if isinstance(result, (tuple, list)) and type(result).__name__ != "Size":
-            pieces = [self._noted(piece, outputs) for piece in result]
-            if hasattr(result, "_make"):
-                return result._make(pieces)
-            return type(result)(pieces)
+            return Number(len(self.things) + len(outputs) - 1)
+        if isinstance(result, (tuple, list)) and type(result) is not Size:
+            return mapped(result, lambda piece: self._noted(piece, outputs))
         note_atom(result, [])
         return result
 
@@ -511,28 +508,19 @@ def again(pending: Any, numbers: Any, outside: Any, inputs: Any, wanted: Sequenc
     """A function of a segment's tensors that makes its calls once more, as they are written, and gives results."""
 
     def numbered(piece: Any) -> Any:
-        return Known(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
+        return Number(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
 
-    calls = [(entry, proceed, mapped(args, numbered), mapped(kwargs, numbered), grad, base)
-             for entry, _, proceed, args, kwargs, grad, base, _ in pending]  # fmt: skip
+    calls = [(entry, proceed, mapped((args, kwargs), numbered), grad)
+             for entry, _, proceed, args, kwargs, grad, _ in pending]  # fmt: skip
     places = [numbers[id(tensor)] for tensor in inputs]
     captured = {numbers[id(tensor)]: tensor for tensor, *_ in outside if numbers[id(tensor)] not in places}
 
     def carried_out(*tensors: Any) -> Any:
         known = captured | dict(zip(places, tensors, strict=False))
-
-        def now(piece: Any) -> Any:
-            return known[piece.number] if type(piece) is Known else piece
-
-        for entry, proceed, args, kwargs, grad, base in calls:
+        for entry, proceed, call, grad in calls:
+            args, kwargs = filled(call, known)
             with set_grad_enabled(grad):
-                result = proceed(*mapped(args, now), **mapped(kwargs, now))
-            if entry.graded:
-                real = [known[number]._grad for number in entry.graded]
-            else:
-                theirs = {id(known[number]) for number in _known(entry.results)}
-                real = [piece for piece in tensors_in(result) if id(piece) not in theirs]
-            known.update(enumerate(real, base))
+                known.update(entry.real(proceed(*args, **kwargs), known))
         return [known[number] for number in wanted]
 
     return carried_out
@@ -547,11 +535,3 @@ def warning(proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, b
     for one in heard:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
     return result, bool(heard)
-
-
-def _known(results: Any) -> list[int]:
-    if type(results) is Known:
-        return [results.number]
-    if isinstance(results, (tuple, list)):
-        return [number for piece in results for number in _known(piece)]
-    return []

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from ..core.row import Row
-from ..core.tensor import LEAF, Tensor, View
-from ..ground.exposed import is_exposed
+from ..core.tensor import Tensor, View
+from ..ground.exposed import is_exposed, owner_of
 from ..optim.optimizer import _after_all, _before_all
 from ..tensor.parameter import Parameter
 from .lazy import Lazy, Meta
+from .program import is_leaf
 from .tape import Node, Unknown, note_atom, signature
 
 
@@ -32,6 +35,7 @@ class Segment:
         self.metas: list[Any] = []
         self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
         self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
+        self.arrays: dict[int, int] = {}  # the first of them on an array or its owner, by the identity of these
         self.given: list[Any] = []  # those of them that are others in each call
         self.count = 0  # so many of those are operands of what is pending
         self.pending: list[tuple[Any, ...]] = []
@@ -84,11 +88,16 @@ class Segment:
         """Note a tensor from outside, met for the first time in this segment."""
         if type(tensor) is Lazy:
             raise Unknown("it is given a tensor of another thread")
-        about = signature(tensor)
+        about: Any = signature(tensor)
         counter = tensor._counter
         if is_exposed(tensor._array):
             raise Unknown("NumPy sees the memory of a tensor it is given")
         number = len(self.things)
+        if type(array := tensor._array) is ndarray:
+            owner = array if array.base is None else owner_of(array)
+            alike = self.arrays.setdefault(id(array), number), self.arrays.setdefault(id(owner), number)
+            if alike != (number, number):  # writes to one may reach the other, which they do not elsewhere
+                about = about, alike
         if id(tensor) not in self.arguments and self.state.lasts(tensor):
             key += ("held", id(tensor), about)
         else:
@@ -103,12 +112,24 @@ class Segment:
         self.things.append(tensor)
         self.metas.append(meta)
 
+    def unmeet(self, count: int, given: int) -> None:
+        """Take back the tensors met since there were so many: what a call tells is no entry, whose key would tell."""
+        if len(self.things) > count:
+            del self.outside[count - len(self.things) :], self.things[count:], self.metas[count:], self.given[given:]
+            self.numbers = {key: number for key, number in self.numbers.items() if number < count}
+            self.arrays = {key: number for key, number in self.arrays.items() if number < count}
+
+    def makes(self, tensor: Any) -> bool:
+        """Whether a tensor is made in this segment: then it has no data where its operations are deferred."""
+        number = self.numbers.get(id(tensor))
+        return number is not None and self.metas[number] is not None
+
     def _note_leaves(self, key: list[Any]) -> None:
         """Add to the key of a backward pass what it finds at the leaves."""
         for tensor, _, edge, _, _ in self.outside:
             if edge is None:
                 continue
-            if edge is not LEAF:
+            if not is_leaf(edge):
                 if type(edge) is View and not tensor.requires_grad:
                     continue
                 raise Unknown("its graph goes on outside of the function")

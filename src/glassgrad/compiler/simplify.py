@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +9,6 @@ from typing import Any
 import numpy as np
 
 from .program import Step, Value, mapped
-
-_CHECKED = re.compile(
-    "index|embedding|gather|scatter|nll|take|one_hot|multinomial|bernoulli|cholesky|inv|solve|linalg|svd|eig|qr|bincount"
-    "|binary_cross_entropy|repeat_interleave|ctc"
-)
 
 
 def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
@@ -33,23 +27,18 @@ def _needed(steps: Sequence[Step], kept: Sequence[Value]) -> set[int]:
     places = set()
     for place in reversed(range(len(steps))):
         step = steps[place]
-        if step.acts or step.draws or _may_fail(step) or any(value.number in read for value in step.results):
+        if step.acts or step.draws or any(value.number in read for value in step.results):
             places.add(place)
             read.update(value.number for value in step.inputs)
     return places
 
 
-def _may_fail(step: Step) -> bool:
-    """Whether a step checks the values that it is given: its error is to come even where nobody reads its result."""
-    return _CHECKED.search(step.name) is not None and not step.name.endswith("backward")
-
-
 def memory_of(steps: Sequence[Step]) -> dict[int, int]:
-    """The value whose memory each view looks at."""
+    """The value whose memory each view looks at, and each gradient that is no copy."""
     roots: dict[int, int] = {}
     for step in steps:
-        if step.kind == "view":
-            source = next(value for value in step.inputs)
+        if step.kind == "view" or step.kind == "gradient" and step.named:
+            source = step.inputs[step.kind == "gradient"]
             for value in step.results:
                 roots[value.number] = roots.get(source.number, source.number)
     return roots

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.record import Record
-from ..core.tensor import LEAF, View
+from ..core.tensor import LEAF, Tensor, View
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.size import Size
 from .lazy import Meta
+from .program import leaves, mapped
 
 #: Python values that calls are compared by, with their types.
 ATOMS = frozenset([int, bool, str, bytes, type(None), dtypes.dtype, device, type(...), Size, type])
@@ -25,7 +26,8 @@ class Entry:
 
     acts     whether it changes a tensor from outside
     ends     whether it is run at once, with all that is pending
-    results  what it gives, with `Made` for new tensors and `Known` for tensors of the tape
+    results  what it gives, with a `Number` for each tensor
+    first    the number of the first new tensor
     metas    what is known of the new tensors
     uses     the tensors of the tape that are its operands, once for each time
     draws    whether it takes random numbers
@@ -33,15 +35,26 @@ class Entry:
     graded   the leaves that a backward pass gives their first gradients to
     """
 
-    __slots__ = ("acts", "after", "changes", "draws", "ends", "function", "graded", "metas", "results", "uses")
+    __slots__ = (
+        "acts", "after", "changes", "draws", "ends", "first", "function", "graded", "metas", "results", "uses",
+    )  # fmt: skip
 
-    def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
-        self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
+    def __init__(self, acts: bool, results: Any, first: int, metas: list[Meta], uses: list[int]) -> None:
+        self.acts, self.results, self.first, self.metas, self.uses = acts, results, first, metas, uses
         self.changes: list[tuple[int, Meta]] = []
         self.graded: list[int] = []
         self.draws = self.ends = False
         self.function: Any = None  # the operation
         self.after = Node()
+
+    def real(self, result: Any, things: Any) -> list[tuple[int, Any]]:
+        """The new tensors of a call that was made, with their numbers; of a backward pass, they are gradients."""
+        if self.graded:
+            new = [things[number]._grad for number in self.graded]
+        else:
+            known = [id(things[piece.number]) for piece in leaves(self.results, Number) if piece.number < self.first]
+            new = [tensor for tensor in leaves(result, Tensor) if id(tensor) not in known]
+        return list(enumerate(new, self.first))
 
 
 class Node:
@@ -64,17 +77,8 @@ class Node:
         return self._resume
 
 
-class Made:
-    """A new tensor among results."""
-
-    __slots__ = ("place",)
-
-    def __init__(self, place: int) -> None:
-        self.place = place
-
-
-class Known:
-    """A tensor of the tape among results: an operand that is given back."""
+class Number:
+    """A tensor of the tape among results and arguments."""
 
     __slots__ = ("number",)
 
@@ -82,18 +86,11 @@ class Known:
         self.number = number
 
 
-def filled(results: Any, tensors: list[Any], base: int) -> Any:
-    """Results with tensors in their places: new ones stand in ``tensors`` from ``base`` on."""
-    if type(results) is Made:
-        return tensors[base + results.place]
-    if type(results) is Known:
-        return tensors[results.number]
-    if isinstance(results, tuple) and type(results) is not Size:
-        pieces = [filled(piece, tensors, base) for piece in results]
-        return results._make(pieces) if hasattr(results, "_make") else type(results)(pieces)  # type: ignore[call-arg]
-    if type(results) is list:
-        return [filled(piece, tensors, base) for piece in results]
-    return results
+def filled(tree: Any, things: Any) -> Any:
+    """Results or arguments with tensors in the place of their numbers."""
+    if type(tree) is Number:
+        return things[tree.number]
+    return mapped(tree, lambda piece: things[piece.number] if type(piece) is Number else piece)
 
 
 def signature(tensor: Any) -> tuple[Any, ...]:
@@ -105,7 +102,7 @@ def signature(tensor: Any) -> tuple[Any, ...]:
     if edge is LEAF:
         kind = "leaf"
     elif type(edge) is View:
-        kind = "view", edge.origin, edge.edge is not None, tensor.requires_grad
+        kind = "view", edge.origin, edge.edge is not None, edge.edge is LEAF, tensor.requires_grad
     elif edge is not None:
         if not isinstance(edge, Record):
             raise Unknown("it is given a tensor of an uncommon place in the graph")

@@ -87,7 +87,7 @@ def verified(run: Any, program: Any, pending: Any, alive: tuple[int, ...]) -> No
         return [things[number] for number in alive]
 
     optimizers = [args[0] for _, _, _, args, *_ in pending if args and isinstance(args[0], Optimizer)]
-    names = {base + n: f"{one.function.__name__}()" for one, *_, base, _ in pending for n in range(len(one.metas))}
+    names = {one.first + n: f"{one.function.__name__}()" for one, *_ in pending for n in range(len(one.metas))}
     state = State([tensor for tensor, *_ in run.outside], optimizers)
     compared(run.state, program, run.given[: run.count], state, written, [names[number] for number in alive])
 

@@ -11,7 +11,8 @@ count = 0  # how often memory was exposed that was not
 _owners: dict[int, Any] = {}  # weak references to arrays that own such memory, by identity
 
 
-def _owner(array: Any) -> Any:
+def owner_of(array: Any) -> Any:
+    """The array that has the memory of another one."""
     while True:
         base = array.base
         if base is None or type(base) is not np.ndarray:
@@ -22,7 +23,7 @@ def _owner(array: Any) -> Any:
 def expose(array: Any) -> None:
     """Note that somebody else sees the memory of an array."""
     global count
-    owner = _owner(array)
+    owner = owner_of(array)
     place = id(owner)
     if type(owner) is np.ndarray and place not in _owners:
         count += 1
@@ -33,5 +34,5 @@ def is_exposed(array: Any) -> bool:
     """Whether somebody else may see the memory of an array; so it is where no array owns it."""
     if type(array) is not np.ndarray:
         return False
-    owner = array if array.base is None else _owner(array)
+    owner = array if array.base is None else owner_of(array)
     return id(owner) in _owners or not owner.flags.owndata

@@ -1,5 +1,7 @@
 """Large eager products in register tiles: which they are, and that they are BLAS's to rounding."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,48 @@ def test_lines_with_gaps_between_them_are_read_where_they_lie():
     for a in (wide[::2, 50:150], wide.T[50:150, ::2]):
         np.testing.assert_allclose(product.product(a, b), a @ b, atol=1e-4)
     assert product.product(wide[:, ::3], b) is None
+
+
+def test_a_product_of_matrices_with_gaps_is_left_to_others():
+    a = np.ones((32, 64), "f4")[:, ::2]
+    assert product.product(a, np.ones((32, 16), "f4")) is None
+    rows = np.ones((64, 32), "f4")[::2]
+    assert (product.product(rows, np.ones((32, 16), "f4")) == 32).all()
+
+
+def test_nan_and_infinity_go_where_they_go():
+    a, b = np.ones((40, 32), "f4"), np.ones((32, 48), "f4")
+    a[3, 5], a[7, 0], b[2, 20] = np.nan, np.inf, -np.inf
+    with np.errstate(all="ignore"):
+        assert np.array_equal(product.product(a, b), a @ b, equal_nan=True)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (8, 16, 32), (9, 300, 17), (257, 65, 128), (40, 600, 65)])
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_products_are_products(sizes, turned, kind):
+    rows, depth, columns = sizes
+    a, b = RNG.standard_normal((rows, depth)).astype(kind), RNG.standard_normal((depth, columns)).astype(kind)
+    a, b = (np.asfortranarray(x) if order else x for x, order in zip((a, b), turned, strict=True))
+    exact = a.astype("f8") @ b.astype("f8")
+    bound = (np.abs(a).astype("f8") @ np.abs(b).astype("f8")) * np.finfo(kind).eps * 16
+    made = product.product(a, b)
+    assert made.dtype == kind and made.flags.c_contiguous
+    assert (np.abs(made - exact) <= bound).all()
+
+
+def test_two_threads_may_multiply_at_once():
+    pairs = [(RNG.standard_normal((200, 64 * n)), RNG.standard_normal((64 * n, 48))) for n in (1, 2, 3, 4)]
+    expected, wrong = [product.product(*pair).tobytes() for pair in pairs], []
+
+    def work(n):
+        for _ in range(100):
+            if product.product(*pairs[n]).tobytes() != expected[n]:
+                wrong.append(n)
+
+    at_work = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in at_work:
+        thread.start()
+    for thread in at_work:
+        thread.join()
+    assert not wrong

@@ -11,7 +11,6 @@ import numpy as np
 from ...kernels.native.binding import apart, shared_out, wide_vectors
 from ..formulas import given_to
 from ..program import Step, Value
-from ..reuse import room
 from .kept import called_by_python, defined
 from .text import filled_in, functions_for, is_number, is_numeric
 
@@ -34,18 +33,11 @@ def loop_of(steps: Sequence[Step], inputs: Sequence[Value], outputs: Sequence[Va
     numbers = tuple(is_number(value) for value in inputs)
     title = " ".join(step.name for step in steps)
 
-    def over(places: dict[int, int]) -> Any:
-        """The same with some results written over inputs: which input, by the number of the result."""
-        key = (kind.str, numbers, len(outputs), tuple(lines), tuple(places.items()))
-        work = _made.get(key)
-        if work is None:
-            work = _made[key] = _compiled(lines, numbers, len(outputs), kind, places)
-        return _caller(work, numbers, len(outputs), kind, title, places)
-
-    plain = over({})
-    if not _calls(lines):  # several vectors abreast must not write where they read
-        plain.over = over
-    return plain
+    key = (kind.str, numbers, len(outputs), tuple(lines))
+    work = _made.get(key)
+    if work is None:
+        work = _made[key] = _compiled(lines, numbers, len(outputs), kind)
+    return _caller(work, numbers, len(outputs), kind, title)
 
 
 def _text(value: Any, names: dict[int, str]) -> str:
@@ -55,15 +47,12 @@ def _text(value: Any, names: dict[int, str]) -> str:
     return name if name[0] == "t" or is_number(value) else f"{name}[i]"
 
 
-def _compiled(
-    lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any], over: dict[int, int]
-) -> Any:
-    outs = [f"y{n}" for n in range(count) if n not in over]
+def _compiled(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any]) -> Any:
+    outs = [f"y{n}" for n in range(count)]
     arguments = [*(f"x{n}" for n in range(len(numbers))), *outs]
     text = [f"def loop(first, last, {', '.join(arguments)}):", "    apart()", "    wide_vectors()"]
     arrays = [name for name, number in zip(arguments, [*numbers, *[False] * len(outs)], strict=True) if not number]
     text += [f"    {name} = {name}[first:last]" for name in arrays]
-    text += [f"    y{n} = x{place}" for n, place in over.items()]
     if _calls(lines):
         text += _abreast(lines, arrays)
     text.append("    for i in range(y0.size):")
@@ -93,21 +82,13 @@ def _abreast(lines: Sequence[str], arrays: Sequence[str]) -> list[str]:
     return text + [f"    {name} = {name}[whole:]" for name in arrays]
 
 
-def _caller(
-    work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str, over: dict[int, int]
-) -> Any:
-    fresh = [n for n in range(count) if n not in over]
-
+def _caller(work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str) -> Any:
     def fused(*arrays: Any) -> Any:
-        outs = {n: room(arrays, place) for n, place in over.items()}  # before anything else holds one of them
         large = next(array for array, number in zip(arrays, numbers, strict=True) if not number)
-        outs.update([(n, np.empty(large.shape, kind)) for n in fresh])
-        operands = [*arrays]
-        for n, place in over.items():
-            operands[place] = outs[n]
-        flat = [kind.type(one) if number else one.reshape(-1) for one, number in zip(operands, numbers, strict=True)]
-        shared_out(work, large.size, large.size * 2, *flat, *[outs[n].reshape(-1) for n in fresh])
-        return outs[0] if count == 1 else tuple([outs[n] for n in range(count)])
+        outs = tuple([np.empty(large.shape, kind) for _ in range(count)])
+        flat = [kind.type(one) if number else one.reshape(-1) for one, number in zip(arrays, numbers, strict=True)]
+        shared_out(work, large.size, large.size * 2, *flat, *[out.reshape(-1) for out in outs])
+        return outs[0] if count == 1 else outs
 
     fused.__doc__ = f"One loop for: {title}."
     return fused

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...kernels.native import mathematics
 from ..program import Value
-from .curves import CURVES
 
 #: The functions and constants that formulas name, by dtype.
 FUNCTIONS: dict[str, dict[str, Any]] = {}
@@ -22,7 +21,7 @@ def functions_for(kind: np.dtype[Any]) -> dict[str, Any]:
         FUNCTIONS[kind.str] = {
             "number": kind.type, "zero": kind.type(0), "one": one, "exp": mathematics.exp, "log": mathematics.log,
             "tanh": mathematics.tanh, "sigmoid": mathematics.sigmoid, "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt,
-            "np": np, **CURVES,
+            "np": np,
         }  # fmt: skip
     return FUNCTIONS[kind.str]
 

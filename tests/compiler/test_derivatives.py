@@ -1,0 +1,205 @@
+"""``autograd.grad`` within compiled functions: gradients as values, and derivatives of derivatives."""
+
+import pytest
+
+import glassgrad as torch
+from glassgrad import nn
+from glassgrad.kernels import compiled
+
+from .both_ways import Cases, both, four, programs, reasons
+
+case = Cases()
+
+
+@case
+def penalty(how, out):
+    """A gradient penalty: the gradient of a network by its input is a part of the loss."""
+    critic = nn.Sequential(nn.Linear(4, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(critic.parameters(), lr=0.1)
+
+    def step(real, fake, mix):
+        between = mix * real + (1 - mix) * fake
+        (slope,) = torch.autograd.grad(critic(between).sum(), between, create_graph=True)
+        loss = critic(fake).mean() - critic(real).mean() + 10 * ((slope.norm(dim=1) - 1) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss, slope.detach()
+
+    step = how(step)
+    for _ in range(5):
+        real = torch.randn(3, 4).requires_grad_()
+        out += step(real, torch.randn(3, 4), torch.rand(3, 1))
+    out += critic.parameters()
+
+
+@case
+def plain(how, out):
+    """Gradients that are values: nothing is added to leaves."""
+    w, b = torch.randn(3, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+
+    @how
+    def gradients(x):
+        y = torch.tanh(x @ w + b)
+        slopes = torch.autograd.grad(y.square().sum(), [w, b])
+        return [slope * 2 for slope in slopes]
+
+    for _ in range(5):
+        out += gradients(torch.randn(2, 3))
+    out += [w.grad, b.grad]
+
+
+@case
+def seeds_unused_and_twice(how, out):
+    """Gradients to begin with, an input that is not used, and one that is asked for twice."""
+    w, other = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+
+    @how
+    def gradients(x, seed):
+        y = (x * w).exp()
+        once, none, again = torch.autograd.grad(y, (w, other, w), grad_outputs=seed, allow_unused=True)
+        return once + again, none
+
+    for _ in range(5):
+        out += gradients(torch.randn(3), torch.rand(3))
+
+
+@case
+def not_used(how, out):
+    """The error for an input that is not used."""
+    w, other = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+
+    @how
+    def gradients(x):
+        try:
+            return torch.autograd.grad((x * w).sum(), other)
+        except RuntimeError as error:
+            return str(error), x * 2
+
+    for _ in range(4):
+        out += gradients(torch.randn(3))
+
+
+@case
+def walked_twice(how, out):
+    """A graph that was freed by the first walk, and one that was kept."""
+    w = torch.randn(3, requires_grad=True)
+
+    @how
+    def gradients(x, keep):
+        y = (x * w).tanh().sum()
+        (once,) = torch.autograd.grad(y, w, retain_graph=keep)
+        try:
+            (again,) = torch.autograd.grad(y, w)
+        except RuntimeError as error:
+            return once, str(error)
+        return once, again
+
+    for keep in (True, False) * 3:
+        out += gradients(torch.randn(3), keep)
+
+
+@case
+def thirds(how, out):
+    """Derivatives of derivatives of derivatives; the graph of the last is walked outside."""
+    w = torch.randn(4, requires_grad=True)
+
+    @how
+    def third(x):
+        y = (x * w).sin().sum()
+        for _ in range(3):
+            (y,) = torch.autograd.grad(y, w, create_graph=True)
+            y = y.sum()
+        return y
+
+    for i in range(5):
+        y = third(four(i))
+        y.backward()
+        out += [y, w.grad.clone()]
+
+
+@case
+def hooked(how, out):
+    """A hook that comes to a leaf between calls."""
+    w = torch.randn(3, requires_grad=True)
+
+    @how
+    def gradient(x):
+        (slope,) = torch.autograd.grad((w * x).square().sum(), w, create_graph=True)
+        return slope.square().sum()
+
+    for i in range(6):
+        if i == 3:
+            handle = w.register_hook(lambda grad: grad * 3)
+        out.append(gradient(torch.randn(3)))
+    handle.remove()
+    out.append(gradient(torch.randn(3)))
+
+
+@case
+def written_between(how, out):
+    """Gradients are written to by who gets them; the next call's are others."""
+    w = torch.randn(3, requires_grad=True)
+
+    @how
+    def gradient(x):
+        total = (w * x + w).sum()
+        return torch.autograd.grad(total, w)[0]
+
+    for i in range(5):
+        slope = gradient(four(i)[:3])
+        out.append(slope.clone())
+        try:
+            slope.mul_(100)
+        except RuntimeError as error:
+            out.append(str(error))
+        out.append(slope)
+
+
+@case
+def of_steps_on_the_way(how, out):
+    """Gradients with respect to what the function computed itself."""
+    w = torch.randn(3, requires_grad=True)
+
+    @how
+    def gradients(x):
+        h = (w * x).tanh()
+        y = (h * h).sum()
+        (inner,) = torch.autograd.grad(y, h, retain_graph=True)
+        (outer,) = torch.autograd.grad(y, w)
+        return inner, outer, h.detach()
+
+    for _ in range(5):
+        out += gradients(torch.randn(3))
+
+
+@pytest.mark.parametrize("name", case)
+def test_gradients_as_values(name):
+    with compiled.serving(compiled.NEVER):  # with Numba, small programs add in another order
+        written, replayed = both(case[name])
+    assert replayed == written
+
+
+@pytest.mark.replays
+def test_a_step_with_second_derivatives_is_one_program():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    x = torch.linspace(0, 1, 16).reshape(-1, 1).requires_grad_()  # a leaf that is a view
+
+    @torch.compile(fullgraph=True)
+    def step():
+        u = model(x)
+        (slope,) = torch.autograd.grad(u.sum(), x, create_graph=True)
+        (bend,) = torch.autograd.grad(slope.sum(), x, create_graph=True)
+        loss = (bend + u).square().mean()
+        optimizer.zero_grad()
+        x.grad = None
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    losses = [step().item() for _ in range(6)]
+    assert losses == sorted(losses, reverse=True)
+    assert len(programs(step)) == 1
+    assert not reasons(step)
