@@ -69,6 +69,10 @@ PROGRAMS = {
         with torch.no_grad(): c.unsqueeze_(0)
         (d * d).sum().backward()
     """,
+    "a part of what repeats": """
+        a = torch.tensor([1.0, 2.0, 3.0, 4.0]).expand(3, 4)
+        b = torch.as_strided_scatter(a, torch.tensor([5.0, 6.0]), (2,), (3,))
+    """,
     "pairs of halves that are none": "a = torch.view_as_complex(torch.zeros(3, dtype=torch.float16))",
 }
 

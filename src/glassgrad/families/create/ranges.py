@@ -14,6 +14,7 @@ from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
+from ...ground.window import dense, overlaps, strides_of
 from ...ops.declare import composite
 from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
@@ -460,7 +461,9 @@ def as_strided_scatter(
             f"bounds for "
             f"storage of size {input._array.size * input._array.itemsize}"
         )
-    steps = tuple(step // input._array.itemsize for step in np.asarray(input._array).strides)
+    steps = strides_of(np.asarray(input._array))
+    if overlaps((input._array.shape, steps, 0)):
+        steps = dense(input._array.shape)  # as a copy lies
     return window.put_window(input, src.to(input.dtype), (size, stride, offset), steps)  # type: ignore[no-any-return]
 
 
