@@ -69,6 +69,16 @@ PROGRAMS = {
         with torch.no_grad(): c.unsqueeze_(0)
         (d * d).sum().backward()
     """,
+    "the gradient of a view is retained": """
+        a = torch.ones(2, 2, requires_grad=True)
+        b = a * 1
+        c = b[0]
+        c.retain_grad()
+        b.mul_(2)
+        (c * c).sum().backward(retain_graph=True)
+        with torch.no_grad(): c.mul_(2)
+        (c * c).sum().backward()
+    """,
     "a part of what repeats": """
         a = torch.tensor([1.0, 2.0, 3.0, 4.0]).expand(3, 4)
         b = torch.as_strided_scatter(a, torch.tensor([5.0, 6.0]), (2,), (3,))
