@@ -46,6 +46,10 @@ PROGRAMS = {
         d = torch.nn.functional.binary_cross_entropy_with_logits(a, b, reduction="none")
         e = torch.nn.functional.binary_cross_entropy_with_logits(a, b.long())
         f = torch.nn.functional.binary_cross_entropy_with_logits(a, b.bool())
+        g = torch.nn.functional.huber_loss(b, a, weight=b)
+        h = torch.nn.functional.huber_loss(b.long(), a)
+        i = torch.nn.functional.soft_margin_loss(b, a, reduction="none")
+        j = torch.nn.functional.soft_margin_loss(b.int(), b)
     """,
     "what has no gradient says so": """
         a = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -82,6 +86,29 @@ PROGRAMS = {
     "a part of what repeats": """
         a = torch.tensor([1.0, 2.0, 3.0, 4.0]).expand(3, 4)
         b = torch.as_strided_scatter(a, torch.tensor([5.0, 6.0]), (2,), (3,))
+    """,
+    "numbers that are too large": """
+        a = torch.tensor([2**70, -(2**63)], dtype=torch.bfloat16)
+        b = torch.full((2,), 1e40, dtype=torch.complex64)
+        c = torch.zeros(2, dtype=torch.complex64)
+        c.fill_(complex(1, -1e300))
+        c[0] = 1e40
+        c.fill_(complex(1, float("inf")))
+        c.fill_(-(2**70))
+    """,
+    "one number in a tensor": """
+        a = torch.ones(2)
+        b = torch.tensor([True, False])
+        a.masked_fill_(b, torch.tensor(1j))
+        c = a.masked_fill(b, torch.tensor(1e40, dtype=torch.float64))
+        a.index_fill_(0, torch.tensor([0]), torch.tensor(1j))
+        d = a.long().index_fill(0, torch.tensor([0]), torch.tensor(1e40))
+        e = a.masked_fill(b, torch.tensor(complex(2, 0)))
+    """,
+    "another memory for a view of a leaf": """
+        a = torch.ones(2, requires_grad=True)
+        b = a[:]
+        b.set_(torch.zeros(3))
     """,
     "pairs of halves that are none": "a = torch.view_as_complex(torch.zeros(3, dtype=torch.float16))",
 }

@@ -148,8 +148,17 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if weight is not None:
         if weight.size() != input.size():
             raise ValueError("Weights and input must have the same size.")
-        return reduced(rows.huber_loss(input, target, 0, delta) * weight, number(reduction))
-    return rows.huber_loss(input, target, number(reduction), delta)
+        return reduced(_written(rows.huber_loss, input, input, target, 0, delta) * weight, number(reduction))
+    return _written(rows.huber_loss, input, input, target, number(reduction), delta)
+
+
+def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> Any:
+    """A loss that PyTorch writes into a tensor of the dtype of ``target``, one of the two: in that, or refused."""
+    kinds = first._array.dtype, second._array.dtype
+    if kinds[0] == kinds[1]:
+        return row(first, second, *others)
+    check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
+    return row(first, second, *others).to(target.dtype)
 
 
 def no_slope(function: str, **tensors: Any) -> None:
@@ -168,7 +177,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     no_slope("soft_margin_loss", target=target)
-    return rows.soft_margin_loss(*together(input, target), number(reduction, size_average, reduce))
+    return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -421,11 +430,9 @@ def binary_cross_entropy_with_logits(
             together(tensor, input)
     if input._array.dtype.kind in "biu":
         raise not_implemented("log_sigmoid_cpu", input._array)
-    if target._array.dtype.kind in "biu":  # PyTorch computes in a tensor of the dtype of ``1 - target``
+    if target._array.dtype.kind == "b":
         no_single_bool(target, target)
-        check_cast(input._array.dtype, target)
-    losses = rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
-    return losses if losses._array.dtype == target._array.dtype else losses.to(target.dtype)
+    return _written(rows.binary_cross_entropy_with_logits, target, input, target, weight, pos_weight, reduction)
 
 
 @functional

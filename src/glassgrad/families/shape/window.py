@@ -107,7 +107,7 @@ def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
 embed_window.derivative(self=lambda grad, window, strides: take_window(grad, window, strides))
 
 
-@op(public=False, forward="linear")
+@op(node="AsStridedScatterBackward0", public=False, forward="linear")
 def put_window(self: Any, values: Any, /, window: Any, strides: Any) -> Any:
     """``self`` with its window replaced by ``values``."""
     out = laid_out(self, self.shape, strides)
