@@ -86,6 +86,20 @@ PROGRAMS = {
     "a part of what repeats": """
         a = torch.tensor([1.0, 2.0, 3.0, 4.0]).expand(3, 4)
         b = torch.as_strided_scatter(a, torch.tensor([5.0, 6.0]), (2,), (3,))
+        c = torch.arange(14.0)
+        d = torch.as_strided_scatter(c[2:].view(3, 4), torch.ones(2, 2), (2, 2), (4, 1), 1) + 0
+        e = torch.as_strided_scatter(c[2:5], torch.ones(3), (3,), (2,), 3) + 0
+        f = torch.as_strided_scatter(c[2:5], torch.ones(3), (3,), (2,), 10)
+    """,
+    "weights of other sizes": """
+        a = torch.rand(3, 4)
+        b = torch.tensor([1, 3, 0])
+        c = torch.nn.functional.multi_margin_loss(a, b, weight=torch.ones(5))
+        d = torch.nn.functional.multi_margin_loss(a, b, weight=torch.ones(4).double())
+        e = torch.nn.functional.multi_margin_loss(a, b, weight=torch.arange(4.0))
+        f = torch.nn.functional.soft_margin_loss(a[:1], a)
+        g = torch.nn.functional.soft_margin_loss(a, a[:1])
+        h = torch.nn.functional.soft_margin_loss(a, a[:, :3])
     """,
     "numbers that are too large": """
         a = torch.tensor([2**70, -(2**63)], dtype=torch.bfloat16)

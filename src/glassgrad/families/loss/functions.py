@@ -16,6 +16,7 @@ from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
+from ...tensor.refusals import check_broadcast
 from ...tensor.writable import check_cast
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, no_single_bool
@@ -177,6 +178,9 @@ def soft_margin_loss(
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     no_slope("soft_margin_loss", target=target)
+    sizes = check_broadcast(rows.soft_margin_loss.row, (input._array, target._array))
+    if sizes != input._array.shape:
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(sizes)}")
     return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 
 

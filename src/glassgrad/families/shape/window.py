@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground.window import Window, dense, indices, laid_out, look, overlaps, owner_of, strides_of
+from ...ground.window import Window, dense, indices, look, overlaps, owner_of, strides_of
 
 ndarray = np.ndarray
 
@@ -110,9 +110,10 @@ embed_window.derivative(self=lambda grad, window, strides: take_window(grad, win
 @op(node="AsStridedScatterBackward0", public=False, forward="linear")
 def put_window(self: Any, values: Any, /, window: Any, strides: Any) -> Any:
     """``self`` with its window replaced by ``values``."""
-    out = laid_out(self, self.shape, strides)
-    look(out, window)[...] = values
-    return out
+    memory, base, shown = _both(self.shape, strides, window, self.dtype)
+    look(memory, base)[...] = self
+    look(memory, shown)[...] = values
+    return look(memory, base)
 
 
 put_window.derivative(
