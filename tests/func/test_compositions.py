@@ -14,7 +14,7 @@ from tests import counts
 from tests.laws import array
 
 pytestmark = pytest.mark.torch
-SEEDS = counts.seeds(60)
+SEEDS = [*counts.seeds(60), 28014186, 32051639, 32051663, 32051966]  # one level's view is another's copy
 
 
 def steps(t):
@@ -172,11 +172,11 @@ def compared(seed):
         warnings.simplefilter("ignore")
         function, x = built(torch, seed)
         try:
-            theirs = function(x)
+            theirs = array(function(x))
         except (RuntimeError, NotImplementedError):
             return None
         function, x = built(glassgrad, seed)
-        return array(function(x)), array(theirs)
+        return array(function(x)), theirs
 
 
 @pytest.mark.parametrize("seed", SEEDS)

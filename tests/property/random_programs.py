@@ -17,6 +17,7 @@ import numpy as np
 import glassgrad
 from tests import counts
 from tests.programs.record import clean
+from tests.property.excused import faults, reason
 from tests.torch_reference import torch
 
 FLOATS = ["float32"] * 6 + ["float64"] * 4 + ["float16", "bfloat16"]
@@ -158,30 +159,6 @@ KINDS = [
     (1, "", _lines(BACKWARD)), (2, "{new} = ", _lines(SLOPES)),
 ]  # fmt: skip
 AROUND = ["{}"] * 24 + ["with torch.no_grad(): {}"] * 4 + ["with torch.enable_grad(): {}"]
-#: What is said where a program ends, as what follows differs, and docs/limits.md says why; or PyTorch breaks.
-KNOWN = re.compile(
-    "complex32|ComplexHalf|logcumsumexp|pow.? not|In-place abs|searchsorted_out_cpu|INTERNAL ASSERT|"
-    "a conjugate is being written|"
-    r"Function \w+ returned an invalid gradient|does not require grad|cummax_cpu|not resizable|isFloatingType|"
-    "does not support automatic differentiation|element of the written-to tensor refers to|view size is not compatible|"
-    "setStorage|MKL FFT|ZeroTensors|unflatten got an unexpected error|'weight' must be 2-D|"
-    "which is output 0 of (Ldexp|UnsafeView)|"
-    "Autograd not support dtype|has been detached in-place|Subtraction, the|"
-    "desired output type (Char|Bool|Long|Int|Short|Byte)"
-)
-#: What keeps only sizes here of what PyTorch keeps whole, and then misses: see docs/limits.md.
-OF_SIZES = re.compile(r"\.take\(|gather\(|complex\(|index_add|index_copy|scatter|index_put|masked_select|fft|angle")
-#: What answers wrongly in PyTorch where elements share memory.
-IN_ORDER = re.compile(r"\.median\(|\.kthvalue\(")
-#: What a refusal is about.  Of a call with faults of two sorts, which is told is the order in which an operation looks.
-FAULTS = {
-    "history": "leaf Variable|requires? grad|is a view|in no_grad mode|differentiation|inplace operation|second time",
-    "memory": "single memory location|storage",
-    "dtype": "dtype|not (implemented|supported) for|scalar.?type|be cast|[Cc]omplex|without overflow|same types?\\b|"
-    "[Bb]oolean|integral|floating|Long|ZeroDivision",
-    "sizes": "[Ss]izes?\\b|shape|[Dd]imension|\\b[Dd]ims?\\b|broadcast|number of|numel|multiplied|\\d-?D|vector",
-    "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex",
-}
 FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -415,65 +392,61 @@ def is_empty(run: Run) -> bool:
     return any(not value.numel() for value in run.pool.values())
 
 
-def faults(words: str) -> set[str]:
-    """The sorts of fault that a refusal may be about."""
-    return {sort for sort, pattern in FAULTS.items() if re.search(pattern, words)}
-
-
 class Ended(Exception):  # noqa: N818  no error
-    """A program that goes on otherwise, for a reason that docs/limits.md tells."""
+    """A program that goes on otherwise, for the reason in it that docs/limits.md tells."""
 
 
 def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     """What sort of difference a line makes between two runs, and its description."""
-    before = [value.shape for value in yours.pool.values()] if "out=" in line else None
+    before = [(value, value.shape, is_bound(yours, value)) for value in yours.pool.values()] if "out=" in line else []
     wanted, actual = yours.do(line), ours.do(line)
-    if before is not None and before != [value.shape for value in yours.pool.values()]:
-        raise Ended  # views of what was resized
-    if wanted != actual and (KNOWN.search(wanted[1]) or KNOWN.search(actual[1])):
-        raise Ended
-    if is_empty(yours) and wanted[0] != actual[0] and "" in (wanted[0], actual[0]):
-        raise Ended  # a kernel, or a question about memory, that one of them never reaches
-    if "backward" in line and "doesn't match the broadcast shape" in wanted[1]:
-        raise Ended  # a rule of PyTorch's that broadcasting breaks
+    if any(bound and value.shape != sizes for value, sizes, bound in before):
+        raise Ended("out= of another size gets memory of its own")
     if wanted != actual and any(map(is_unrecorded, ours.pool.values())):
-        raise Ended
-    missed = "modified by an inplace operation" in wanted[1] or "a second time" in wanted[1]
-    if missed and not actual[0] and OF_SIZES.search("".join(yours.done)):
-        raise Ended
-    if "inplace operation" in actual[1] and not wanted[0] and "kron(" in "".join(yours.done):
-        raise Ended
-    if wanted != actual and wanted[0] and actual[0]:
-        theirs, mine = faults(wanted[1]), faults(actual[1])
-        if theirs and mine and not theirs & mine:
-            raise Ended
+        raise Ended("views that were made without recording")
+    if bool(wanted[0]) != bool(actual[0]):
+        if is_empty(yours):
+            raise Ended("a kernel, or a question about memory, that one of them never reaches")
+        return "taken" if wanted[0] else "refused", f"{wanted} {actual}"
+    found = _seen(yours, ours, line)
+    if found and wanted[0]:
+        raise Ended("PyTorch may leave half of a refused write")
+    if found or not wanted[0]:
+        return found
+    theirs, mine = faults(wanted[1]), faults(actual[1])
+    if theirs and mine and not theirs & mine:
+        return None  # which of several faults is told
     if wanted[0] != actual[0]:
-        sort = "taken" if wanted[0] and not actual[0] else "refused" if actual[0] and not wanted[0] else "type"
-        return sort, f"{wanted} {actual}"
+        return "type", f"{wanted} {actual}"
     if wanted[1] != actual[1] and wanted[0] != "TypeError":  # whose words list every overload
         return "words", f"{wanted[1]!r} {actual[1]!r}"
-    found = _seen(yours, ours, line)
-    if found and wanted[0]:  # PyTorch may leave half of a refused write
-        raise Ended
-    return found
+    return None
+
+
+def is_bound(run: Run, tensor: Any) -> bool:
+    """Whether a tensor has a history, or no elements, or lies in another's memory: what another size then means."""
+    place = tensor.untyped_storage().data_ptr()
+    shared = sum(other.untyped_storage().data_ptr() == place for other in run.pool.values()) > 1
+    return shared or tensor.requires_grad or is_empty(run)
 
 
 def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     their_pool, my_pool = yours.pool, ours.pool
-    coarsest = max(PRECISION.get(str(value.dtype)[6:], 0.0) for value in their_pool.values()) if their_pool else 0.0
+    unknown = PRECISION["float32"] if "out=" in line else 0.0  # whole numbers are computed in it
+    coarsest = max([PRECISION.get(str(value.dtype)[6:], unknown) for value in their_pool.values()], default=0.0)
     for name, theirs in their_pool.items():
         mine = my_pool[name]
         left, right = yours.about(name, theirs), ours.about(name, mine)
         if "leaf" in right and "leaf" not in left:
-            raise Ended  # PyTorch cannot tell: its base was written by what has no gradient
+            raise Ended("PyTorch cannot tell: its base was written by what has no gradient")
         for key in left.keys() | right.keys():
             if left.get(key) != right.get(key):
                 free = is_cut(theirs) or name in yours.slopes or (key == "node" and is_empty(yours))
                 free = free or any(map(is_unrecorded, my_pool.values())) or keeps_gradient(their_pool)
                 if key in ("node", "leaf", "requires_grad") and not (theirs.is_floating_point() or theirs.is_complex()):
                     free = True  # PyTorch gives integers a history where what is written has one
-                if free or re.search("complex32|Pow", str(left.get(key))):
-                    raise Ended
+                if free or "complex32" in str(left.get(key)) or (key == "node" and "Pow" in str(left[key])):
+                    raise Ended("histories of views made without recording, of whole numbers, of powers")
                 return key, f"{name}: {left.get(key)} {right.get(key)}"
         pairs = [("", theirs, mine)]
         if "grad" in left:
@@ -481,20 +454,14 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
         for part, a, b in pairs:
             if differ(a, b, coarsest):
                 if a.is_complex() and not (np.isfinite(numbers(a)).all() and np.isfinite(numbers(b)).all()):
-                    raise Ended
-                if IN_ORDER.search(line) and any(0 in value.stride() for value in their_pool.values()):
-                    raise Ended
-                if part and re.search("kthvalue|topk|sort", "".join(yours.done)):
-                    raise Ended  # which of equal elements it was
+                    raise Ended("complex numbers at infinity")
                 if shares_memory(yours, line) or keeps_gradient(their_pool):
-                    raise Ended
-                if re.search("norm|gelu|qr|svd|prod", "".join(yours.done)) and not np.isfinite(numbers(a)).all():
-                    raise Ended  # norms, products, factors and oneDNN's kernels at infinity and NaN
+                    raise Ended("what reads what it writes")
                 return f"numbers{part}", f"{name}{part}: {numbers(a).tolist()} {numbers(b).tolist()}"
         if (theirs.stride(), theirs.storage_offset()) != (mine.stride(), mine.storage_offset()):
             if theirs._base is not None and is_dense(theirs._base, mine._base):
                 return "stride", f"{name}: {theirs.stride()} {mine.stride()}"
-            raise Ended
+            raise Ended("strides of results")
     return None
 
 
@@ -545,14 +512,24 @@ def first_difference(lines: list[str]) -> tuple[int, str, str] | None:
     return None
 
 
-def drawn(seed: int, length: int = 10) -> tuple[list[str], tuple[str, str] | None]:
-    """A random program up to its first difference, and that difference."""
+def drawn(seed: int, length: int = 10) -> tuple[list[str], tuple[str, str] | None, str]:
+    """A random program up to its first difference, that difference; or the reason why the program ended."""
     draw, yours, ours = Draw(seed), Run(torch), Run(glassgrad)
     lines: list[str] = []
     try:
-        return lines, _drawn(draw, yours, ours, lines, length)
-    except Ended:
-        return lines, None
+        return lines, _drawn(draw, yours, ours, lines, length), ""
+    except Ended as ended:
+        return lines, None, str(ended)
+
+
+def judged(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
+    """The same of the shortest program that differs; differences that ``excused.py`` knows count as ends."""
+    lines, found, ended = drawn(seed)
+    if found is None:
+        return lines, None, ended
+    lines, text = shortened(lines, found[0])
+    why = reason(found[0], text, lines)
+    return lines, None if why else (found[0], text), why
 
 
 def _drawn(draw: Draw, yours: Run, ours: Run, lines: list[str], length: int) -> tuple[str, str] | None:
@@ -595,18 +572,25 @@ def main() -> None:
     """Run many, and print what differs."""
     parser = counts.options(__doc__, 1000)
     parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
+    parser.add_argument("--ended", default=None, help="a pattern of the reasons to print programs of")
     options = parser.parse_args()
     sorts: Counter[str] = Counter()
-    programs = run = 0
+    reasons: Counter[str] = Counter()
+    programs = 0
     for seed in counts.asked(options):
-        lines, found = drawn(seed)
-        programs, run = programs + 1, run + len(lines)
+        programs += 1
+        lines, found, ended = judged(seed)
+        if ended:
+            reasons[ended] += 1
+            if options.ended is not None and re.search(options.ended, ended):
+                print(f"\n# {seed}: {ended}", *lines, sep="\n", flush=True)
         if found:
             sorts[found[0]] += 1
             if re.search(options.sorts, found[0]):
-                short, text = shortened(lines, found[0])
-                print(f"\n# {seed}: {found[0]}", *short, f"#   {text[:600]}", sep="\n", flush=True)
-    print(f"{programs:,} programs, {run:,} lines, {sum(sorts.values())} differ {dict(sorts)}")
+                print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
+    for ended, count in reasons.most_common():
+        print(f"{count:6} ended: {ended}")
+    print(f"{programs:,} programs, {sum(sorts.values())} differ {dict(sorts)}")
 
 
 if __name__ == "__main__":

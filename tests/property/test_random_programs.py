@@ -3,7 +3,7 @@
 import pytest
 
 from tests.counts import seeds
-from tests.property.random_programs import drawn, shortened
+from tests.property.random_programs import judged
 
 pytestmark = [pytest.mark.torch, pytest.mark.once]
 
@@ -15,7 +15,6 @@ FREE = {"words", "type"}
 @pytest.mark.parametrize("part", range(PARTS))
 def test_same_as_torch(part):
     for seed in seeds(600)[part::PARTS]:
-        lines, found = drawn(seed)
+        lines, found, _ = judged(seed)
         if found and found[0] not in FREE:
-            lines, text = shortened(lines, found[0])
-            pytest.fail("\n".join([f"# {seed}: {found[0]}", *lines, f"# {text}"]))
+            pytest.fail("\n".join([f"# {seed}: {found[0]}", *lines, f"# {found[1]}"]))

@@ -91,14 +91,15 @@ def test_memory_and_time_are_bounded(name, compressed):
     glassgrad.load(io.BytesIO(archive(b"\x80\x02" + TENSOR + b".", RECORDS)))  # what is imported once
     bound = (96 << 20) + (1000 if compressed else 128) * len(content)
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         glassgrad.load(io.BytesIO(content))
     except pickle.UnpicklingError as error:
         assert "asks for far more memory or work than its bytes stand for" in str(error)
-    duration, peak = time.perf_counter() - start, tracemalloc.get_traced_memory()[1]
+    work, peak = time.process_time() - start, tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < bound and duration < 10
+    assert peak < bound
+    assert work < 60, "it would not have ended"  # of the processor, however busy: what is meant are hours
 
 
 @pytest.mark.parametrize("size", [2**20, 2**40])

@@ -209,6 +209,10 @@ def test_storages_that_are_none():
 def test_sizes_that_are_no_integers():
     refused((b"\x80\x02" + tensor() + b".").replace(b"(" + number(6) + b"t", b"(" + text("6") + b"t"), SIX)
     refused((b"\x80\x02" + tensor() + b".").replace(b"(" + number(6) + b"t", b"(\x88t"), SIX, match="must be integers")
+    huge = (b"\x80\x02" + tensor() + b".").replace(b"(" + number(6) + b"t", b"(" + number(2**80) + b"t")
+    refused(huge, SIX, match="64 bits")
+    with pytest.raises(pickle.UnpicklingError, match="64 bits"):
+        glassgrad.load(checkpoint(huge, SIX), map_location="meta")
 
 
 def limited(pickled, records=None):

@@ -74,10 +74,20 @@ def edge_of(tensor: Tensor) -> Any:
         return edge
     version = share(tensor).version
     if edge.seen != version and edge.edge is not LEAF:
-        if edge.edge is not None or edge_of(edge.base) is not None:
+        old = edge.edge
+        if old is not None or edge_of(edge.base) is not None:
             edge.edge = reread(tensor, edge)
         edge.seen = version
+        move_retained(tensor, old)
     return tensor if edge.edge is LEAF else edge.edge
+
+
+def move_retained(tensor: Tensor, old: Any) -> None:
+    """Retain the gradient of a tensor's new history where that of the ``old`` one was to be."""
+    hooks = getattr(old, "_hooks", None)
+    if hooks is not None and hooks.is_retained_for(tensor):
+        hooks.retain = None
+        tensor.retain_grad()  # type: ignore[attr-defined]
 
 
 def share(tensor: Tensor) -> VersionCounter:

@@ -13,7 +13,7 @@ from ..ground import listening, modes
 from . import call, history
 from .record import Record, VersionCounter
 from .row import Row
-from .tensor import Tensor, View, edge_of, share, wrap
+from .tensor import Tensor, View, edge_of, move_retained, share, wrap
 
 ndarray = np.ndarray
 #: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether
@@ -105,12 +105,9 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
         note()
     else:
         old = edge_of(target)
-        hooks = getattr(old, "_hooks", None)
         target._edge = record
         note()
-        if hooks is not None and hooks.is_retained_for(target):
-            hooks.retain = None
-            target.retain_grad()
+        move_retained(target, old)
 
 
 def store(target: Tensor, result: Any) -> None:

@@ -229,8 +229,13 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
     A negative integer fits into unsigned elements, where it wraps round, down to the negative of the largest.
     """
     if isinstance(value, builtins.int) and not -(2**63) <= value < 2**64:
-        raise OverflowError("int too big to convert")
-    if kind.kind in "bc":
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    if kind.kind == "b":
+        return
+    if kind.kind == "c":
+        parts = np.array([value.real, value.imag], "f8")
+        if kind.itemsize == 8 and (np.isfinite(parts) & (abs(parts) > np.finfo(np.float32).max)).any():
+            raise RuntimeError("value cannot be converted to type c10::complex<float> without overflow")
         return
     fits = not isinstance(value, complex) or not value.imag
     if fits and kind.kind in "iu":

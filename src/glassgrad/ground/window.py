@@ -136,19 +136,6 @@ def overlaps(window: Window) -> bool:
     return False
 
 
-def flat(array: Any) -> Any:
-    """All the memory that an array looks at, as one line."""
-    root = _root(array)
-    return root.base.keeper if isinstance(root.base, _Memory) else root.reshape(-1)
-
-
-def _root(array: Any) -> Any:
-    """The array that an array is a view of in the end."""
-    while isinstance(array.base, ndarray):
-        array = array.base
-    return array
-
-
 def owner_of(array: Any) -> Any:
     """The array that owns the memory which ``array`` looks at."""
     while True:

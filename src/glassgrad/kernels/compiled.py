@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -144,7 +143,9 @@ def _loaded(name: str) -> Any:
         # Numba is there, but refuses, as it does a NumPy that is too new for it: all goes on without.
         module, least, few = _Absent(), NEVER, NEVER
         if not isinstance(problem, ImportError):
-            warnings.warn(f"Numba cannot be used, NumPy serves in its place: {problem!r}", RuntimeWarning, stacklevel=2)
+            from ..ground.runtime import warn
+
+            warn(f"Numba cannot be used, NumPy serves in its place: {problem!r}")
     finally:
         _loading.discard(thread)
     globals()[name] = module

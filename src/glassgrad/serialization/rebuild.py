@@ -50,6 +50,8 @@ def _whole(values: Any, what: str) -> tuple[int, ...]:
         raise UnpicklingError(f"{len(values)} dimensions are beyond the {_MOST_DIMENSIONS} that NumPy allows")
     if not isinstance(values, (tuple, list)) or any(type(value) is not int for value in values):
         raise UnpicklingError(f"the {what} of a tensor must be integers, but got {shown(values)}")
+    if any(value.bit_length() > 63 for value in values):
+        raise UnpicklingError(f"the {what} of a tensor must be integers of 64 bits")
     return tuple(values)
 
 

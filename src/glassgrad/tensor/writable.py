@@ -93,6 +93,13 @@ def check_cast(common: np.dtype[Any], target: Tensor) -> None:
         )
 
 
+def check_number(number: Tensor, target: Tensor) -> None:
+    """Raise PyTorch's error where the one element of a tensor does not fit into those of ``target``."""
+    array, kind = number._array, target._array.dtype
+    if array.dtype != kind and array.dtype.metadata is None and not number._lifted:
+        dtypes.check_number(array.item(), kind)
+
+
 def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> None:
     """Raise PyTorch's error where the history of ``target`` forbids that it is written in place.
 

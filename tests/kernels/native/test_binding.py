@@ -136,6 +136,18 @@ def test_numba_that_refuses_to_load(tmp_path):
     assert ran(program, GLASSGRAD_NUMBA="now") == ["100.0", "True"]
 
 
+@pytest.mark.parametrize("error", ["OSError", "AttributeError", "RuntimeError"])
+def test_numba_that_breaks_is_told_of_once(tmp_path, error):
+    (tmp_path / "numba.py").write_text(f"raise {error}('broken')")
+    program = f"import sys, warnings; sys.path.insert(0, {str(tmp_path)!r})\n" + (
+        "import glassgrad as g\n"
+        "with warnings.catch_warnings(record=True) as told:\n"
+        "    for function in (g.softmax, g.log_softmax, g.cumsum): value = function(g.ones(100, 100), 1)\n"
+        "print(len(told), 'NumPy serves' in str(told[0].message), told[0].filename == '<string>', float(value[0, 0]))"
+    )
+    assert ran(program, GLASSGRAD_NUMBA="now") == ["1", "True", "True", "1.0"]
+
+
 def test_the_choice_can_be_made_from_outside():
     """GLASSGRAD_NUMBA=0 leaves Numba alone; so does a Numba that compiles nothing."""
     program = (

@@ -56,18 +56,9 @@ div_rounded.derivative(
 )
 
 
-def _no_derivative(name: str) -> RuntimeError:
-    return RuntimeError(f"derivative for aten::{name} is not implemented")
-
-
-def refuse_floor_divide(grad: Any) -> Any:
-    """Raise PyTorch's error for the gradient of ``//``."""
-    raise _no_derivative("floor_divide")
-
-
-def refuse_remainder(grad: Any) -> Any:
-    """Raise PyTorch's error for the gradient of ``number % tensor``."""
-    raise _no_derivative("remainder")
+def refuse(name: str) -> Any:
+    """Raise PyTorch's error for a gradient that it does not define."""
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"
@@ -79,7 +70,7 @@ def floor_divide(self: Any, other: Any, /) -> Any:
     return _floored(self, other)
 
 
-floor_divide.derivative(self=refuse_floor_divide, other=refuse_floor_divide)
+floor_divide.derivative(self=lambda grad: refuse("floor_divide"), other=lambda grad: refuse("floor_divide"))
 
 
 @op(node=NOT_IMPLEMENTED, public=False, batched="point")
@@ -91,7 +82,7 @@ def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any
     return _floored(number, self) if reflected else _floored(self, number)
 
 
-floor_divide_number.derivative(self=refuse_floor_divide)
+floor_divide_number.derivative(self=lambda grad: refuse("floor_divide"))
 
 
 @op(node="RemainderBackward1", inplace=True, typed="promote", batched="point")
@@ -130,7 +121,7 @@ def remainder_of_number(other: Any, /, self: Any) -> Any:
     return remainder.row.kernel(other.dtype.type(self), other)
 
 
-remainder_of_number.derivative(other=refuse_remainder)
+remainder_of_number.derivative(other=lambda grad: refuse("remainder"))
 
 
 @op(node="FmodBackward1", inplace=True, typed="promote", batched="point")

@@ -66,7 +66,7 @@ def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
     if alpha == 1 if type(alpha) is int else is_one(alpha, self):
         return self + other
-    if self.dtype.itemsize > 2:
+    if self.dtype.itemsize > 2 or self.dtype.kind == "b":
         return self + scaled(other, alpha)
     return wide_steps(add, self, other, _rounded(self, alpha))
 

@@ -374,7 +374,6 @@ def view_as_complex(input: Tensor) -> Tensor:
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             + input.dtype.scalar_name
         )
-    dtypes.of(data.dtype).to_complex().numpy  # noqa: B018  there is none of halves, and who asks is told
     if not data.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if data.shape[-1] != 2:
@@ -386,6 +385,7 @@ def view_as_complex(input: Tensor) -> Tensor:
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if input.storage_offset() % 2:  # type: ignore[attr-defined]
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    dtypes.of(data.dtype).to_complex().numpy  # noqa: B018  there is none of halves, and who asks is told
     return cast.view_as_complex(input)
 
 

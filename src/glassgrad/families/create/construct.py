@@ -211,7 +211,7 @@ def _of_elements(flat: list[Any], kind: np.dtype[Any] | None, data: Any) -> Any:
             widest = next((cls for cls in (complex, float, int, bool) if cls in types), float)
             kind = dtypes.of_number(widest).numpy
         if kind.kind in "fV" and complex not in types or types == {bool}:
-            return np.array(flat, kind)
+            return np.array([*map(float, flat)] if kind.kind == "V" else flat, kind)  # large integers too
         if types == {int} and kind.kind == "i":
             return _of_integers(flat, kind)
     elif kind is None:

@@ -13,6 +13,7 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
+from ...ground.window import dense, overlaps, strides_of
 from ...ops.declare import composite
 from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
@@ -447,20 +448,22 @@ def as_strided_scatter(
     if src._array.shape != size:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "
-            f"slice size = "
-            f"{list(size)}"
+            f"slice size = {list(size)}"
         )
-    offset = 0 if storage_offset is None else storage_offset - input.storage_offset()
+    array = np.asarray(input._array)
+    owner, start = window.memory_of(array)
+    steps, room = strides_of(array), owner.nbytes // array.itemsize
+    if overlaps((array.shape, steps, 0)):
+        steps, start, room = dense(array.shape), 0, array.size  # as a copy lies
+    offset = start if storage_offset is None else storage_offset
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if needed > input._array.size:
+    if needed > room:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{input._array.itemsize} requiring a storage size of {needed * input._array.itemsize} are out of "
-            f"bounds for "
-            f"storage of size {input._array.size * input._array.itemsize}"
+            f"{array.itemsize} requiring a storage size of {needed * array.itemsize} are out of bounds for storage of "
+            f"size {room * array.itemsize}"
         )
-    steps = tuple(step // input._array.itemsize for step in np.asarray(input._array).strides)
-    return window.put_window(input, src.to(input.dtype), (size, stride, offset), steps)  # type: ignore[no-any-return]
+    return window.put_window(input, src.to(input.dtype), (size, stride, offset - start), steps)  # type: ignore[no-any-return]
 
 
 @composite(method=False)

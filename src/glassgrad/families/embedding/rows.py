@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from ..reduce.rows import F16, F32
 from ..sparse.rows import carried, densified, embedding_sparse_backward
 
 _SMALL = 4096
+_counted_to = lru_cache(64)(np.arange)
 
 
 def rows_added(values: Any, index: Any, n: int) -> Any:
@@ -20,9 +23,9 @@ def rows_added(values: Any, index: Any, n: int) -> Any:
     values, index = values.reshape(-1, width), index.reshape(-1)
     if not len(index):
         return np.zeros((n, width), values.dtype)
-    if n * len(index) <= _SMALL and values.dtype.kind == "f":
-        chosen = np.zeros((n, len(index)), values.dtype)
-        chosen[index, np.arange(len(index))] = 1
+    if n * len(index) <= _SMALL and values.dtype.kind == "f" and math.isfinite(np.vdot(values, values)):
+        chosen = np.zeros((n, len(index)), values.dtype)  # of products, so that nothing may be infinite
+        chosen[index, _counted_to(len(index))] = 1
         return chosen.dot(values)
     out = np.zeros((n, width), values.dtype)
     if values.size >= compiled.least and compiled.scatter.add_rows(out, index, values):

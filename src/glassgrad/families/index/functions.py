@@ -158,6 +158,7 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} "
                 "dimension(s)."
             )
+        writable.check_number(value, input)
         return rows.masked_fill_tensor, (mask, value), ()
     dtypes.check_number(value, input._array.dtype)
     return rows.masked_fill, (mask,), (value,)

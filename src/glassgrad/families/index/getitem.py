@@ -435,8 +435,6 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         value = wrap(np.asarray(value).astype(self._array.dtype)[()])
     sizes = part._array.shape
     if indices:
-        if value._array.ndim == 0 and value._array.dtype != self._array.dtype and value._edge is None:
-            value = wrap(value._array.astype(self._array.dtype))
         put_in_place("index_put_", part, prepared(part, indices), _shed(value))
     elif value._array.shape == sizes:
         part.copy_(value)  # type: ignore[attr-defined]

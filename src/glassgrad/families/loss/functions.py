@@ -16,8 +16,10 @@ from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
+from ...tensor.refusals import check_broadcast
+from ...tensor.writable import check_cast
 from ..arithmetic.powers import pow_number
-from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg
+from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, no_single_bool
 from ..compare.rows import where
 from ..distance.functions import together
 from ..index.rows import masked_fill
@@ -147,11 +149,20 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if weight is not None:
         if weight.size() != input.size():
             raise ValueError("Weights and input must have the same size.")
-        return reduced(rows.huber_loss(input, target, 0, delta) * weight, number(reduction))
-    return rows.huber_loss(input, target, number(reduction), delta)
+        return reduced(_written(rows.huber_loss, input, input, target, 0, delta) * weight, number(reduction))
+    return _written(rows.huber_loss, input, input, target, number(reduction), delta)
 
 
-def _no_slope(function: str, **tensors: Any) -> None:
+def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> Any:
+    """A loss that PyTorch writes into a tensor of the dtype of ``target``, one of the two: in that, or refused."""
+    kinds = first._array.dtype, second._array.dtype
+    if kinds[0] == kinds[1]:
+        return row(first, second, *others)
+    check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
+    return row(first, second, *others).to(target.dtype)
+
+
+def no_slope(function: str, **tensors: Any) -> None:
     """Raise PyTorch's error where a gradient is wanted of what it gives none for."""
     for name, tensor in tensors.items():
         if tensor is not None and tensor.requires_grad and modes.grad_enabled():
@@ -166,8 +177,11 @@ def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
-    _no_slope("soft_margin_loss", target=target)
-    return rows.soft_margin_loss(*together(input, target), number(reduction, size_average, reduce))
+    no_slope("soft_margin_loss", target=target)
+    sizes = check_broadcast(rows.soft_margin_loss.row, (input._array, target._array))
+    if sizes != input._array.shape:
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(sizes)}")
+    return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -183,7 +197,7 @@ def _check_weight(input: Any, weight: Any, classes: int) -> None:
         )
     if weight._array.dtype != input._array.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
-    _no_slope("nll_loss_forward", weight=weight)
+    no_slope("nll_loss_forward", weight=weight)
 
 
 def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
@@ -394,6 +408,7 @@ def binary_cross_entropy(
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
     if weight is not None:
         weight = weight.expand(_joined(tuple(target.shape), tuple(weight.shape)))
+        no_slope("binary_cross_entropy", weight=weight)
     return rows.binary_cross_entropy(input, target, weight, mode)
 
 
@@ -413,13 +428,15 @@ def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 1
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
-    _no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)
     if input._array.dtype.kind in "biu":
         raise not_implemented("log_sigmoid_cpu", input._array)
-    return rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+    if target._array.dtype.kind == "b":
+        no_single_bool(target, target)
+    return _written(rows.binary_cross_entropy_with_logits, target, input, target, weight, pos_weight, reduction)
 
 
 @functional

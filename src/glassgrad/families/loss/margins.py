@@ -23,7 +23,7 @@ from ..pointwise.limit import clamp_min_number
 from ..pointwise.rows import exp, log, sqrt
 from ..reduce.rows import sum_dim
 from . import rows
-from .functions import number, reduced
+from .functions import no_slope, number, reduced
 
 # -- pairs -------------------------------------------------------------------------------------------------------------
 
@@ -166,6 +166,12 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    if weight is not None and weight._array.shape != input._array.shape[-1:]:
+        classes = (input._array.shape or (1,))[-1]
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
+    no_slope("multi_margin_loss", weight=weight)
     return rows.multi_margin_loss(input, target, weight, p, margin, mode)
 
 

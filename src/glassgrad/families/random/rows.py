@@ -16,7 +16,7 @@ from ...core.tensor import wrap
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
 from ...kernels.columns import not_implemented
-from ..arithmetic.quotients import NOT_IMPLEMENTED
+from ..arithmetic.quotients import NOT_IMPLEMENTED, refuse
 from ..cast.rows import fill_number
 from ..shape.rows import on_arrays
 from . import counts
@@ -209,11 +209,6 @@ def _floating(array: Any, kernel: str) -> Any:
     if array.dtype.kind != "f" or array.dtype.itemsize < 4:
         raise not_implemented(kernel, array)
     return np.asarray(array)
-
-
-def refuse(name: str) -> None:
-    """Raise PyTorch's error for a gradient that it does not define."""
-    raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 def refuse_second() -> None:

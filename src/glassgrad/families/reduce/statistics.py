@@ -26,7 +26,7 @@ from ..pointwise.limit import complex_from
 from ..scatter.rows import gather
 from ..shape.functions import rearranged
 from ..shape.rows import reshape, squeeze_dim, squeeze_dim_inplace, transpose, unsqueeze
-from ..sort.rows import sort
+from ..sort.rows import counted, sort
 from .functions import check_tensor, one_dim
 
 _new = tuple.__new__
@@ -252,8 +252,16 @@ def histogram(
     heavy = weight
     if weight is not None and weight._array.shape == input._array.shape:
         heavy = wrap(np.asarray(weight._array).reshape(-1))
-    hist, edges = _counted(points, [bins], range, heavy, density)
+    hist, edges = _of(_counted(points, [bins], range, heavy, density), "histogram", input, bins, weight)
     return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
+
+
+def _of(values: tuple[Tensor, list[Tensor]], name: str, *sources: Any) -> tuple[Tensor, list[Tensor]]:
+    """A histogram and its edges, with a history, through which there is no way back, where a source has one."""
+    hist, edges = values
+    source = next((each for each in sources if isinstance(each, Tensor) and each.requires_grad), sources[0])
+    hist, *edges = (counted(source, each._array, name) for each in (hist, *edges))
+    return hist, edges
 
 
 @composite(method=False)
@@ -273,7 +281,8 @@ def histogramdd(
         bins = [bins] * input._array.shape[-1]
     elif not isinstance(bins, (list, tuple)):
         raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
-    hist, edges = _counted(input, list(bins), range, weight, density)
+    name = "_histogramdd_from_bin_" + ("tensors" if any(isinstance(each, Tensor) for each in bins) else "cts")
+    hist, edges = _of(_counted(input, list(bins), range, weight, density), name, input, *bins, weight)
     return _new(results.histogramdd, (hist, tuple(edges)))
 
 

@@ -20,7 +20,7 @@ def running(ufunc: Any, a: Any, dim: int, dtype: Any = None) -> Any:
     kind = a.dtype if dtype is None else dtype
     if kind.kind in "bui" and dtype is None:
         kind = np.dtype("i8")
-    if kind.kind == "b":
+    if kind.kind == "b" and a.ndim and a.size:
         raise NotImplementedError(f"\"cum{'sum' if ufunc is np.add else 'prod'}_out_cpu\" not implemented for 'Bool'")
     if a.ndim == 0:
         return a.astype(kind)

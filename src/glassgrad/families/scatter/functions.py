@@ -178,6 +178,9 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
 
 
+_COMPLEX = "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+
+
 def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any, Any]:
     _index("index_fill", index)
     if isinstance(value, Tensor):
@@ -186,9 +189,12 @@ def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any,
                 f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} "
                 "dimension(s)."
             )
+        if value._array.dtype.kind == "c" and input._array.dtype.kind != "c":
+            raise RuntimeError(_COMPLEX)
+        writable.check_number(value, input)
         return slices.index_fill_tensor, (index, value), (dim,)
     if type(value) is complex and input._array.dtype.kind != "c":
-        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        raise RuntimeError(_COMPLEX)
     dtypes.check_number(value, input._array.dtype)
     return slices.index_fill, (index,), (dim, value)
 

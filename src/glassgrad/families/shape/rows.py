@@ -177,15 +177,20 @@ reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes)
 def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     """A view with other sizes where there can be one, else a copy with them."""
     array = input._array
-    if (type(array) is not ndarray and type(array) is not Hidden) or array.flags.c_contiguous:
-        return view(input, sizes)
-    if sizes == array.shape and 1 not in sizes and array.size:
-        return reshape_alias(input, sizes)
-    wanted = inferred(sizes, array.size)
-    if not array.size:
-        return view(input, wanted)
-    if steps(array.shape, array.strides, wanted) is not None:
-        return reshape_alias(input, wanted)
+    try:
+        if (type(array) is not ndarray and type(array) is not Hidden) or array.flags.c_contiguous:
+            return view(input, sizes)
+        if sizes == array.shape and 1 not in sizes and array.size:
+            return reshape_alias(input, sizes)
+        wanted = inferred(sizes, array.size)
+        if not array.size:
+            return view(input, wanted)
+        if steps(array.shape, array.strides, wanted) is not None:
+            return reshape_alias(input, wanted)
+    except RuntimeError:  # what another level has of it, a tangent or examples, may lie otherwise
+        if type(array) is not Hidden:
+            raise
+        wanted = inferred(sizes, array.size)
     return unsafe_view(compact(input), wanted)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground.window import dense, empty, flat, indices, laid_out, look, overlaps, owner_of
+from ...ground.window import Window, dense, indices, look, overlaps, owner_of, strides_of
 
 ndarray = np.ndarray
 
@@ -41,12 +41,9 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
 @as_strided.derivative("self")
 def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any, layout: Any) -> Any:
     """The gradient of every element that the view shows, added where it lies in memory."""
-    if layout is None:
-        return embed_window(grad, (tuple(size), tuple(stride), storage_offset or 0), self_sizes, dense(self_sizes))
-    strides, start, length = layout
-    offset = start if storage_offset is None else storage_offset
-    memory = embed_window(grad, (tuple(size), tuple(stride), offset), (length,), (1,))
-    return take_window(memory, (self_sizes, strides, start), (1,))
+    strides, start = (dense(self_sizes), 0) if layout is None else layout
+    offset = 0 if storage_offset is None else storage_offset - start
+    return embed_window(grad, (tuple(size), tuple(stride), offset), self_sizes, strides)
 
 
 def memory_of(array: Any) -> tuple[Any, int]:
@@ -55,19 +52,42 @@ def memory_of(array: Any) -> tuple[Any, int]:
     return root, (array.ctypes.data - root.ctypes.data) // array.itemsize
 
 
-def layout_of(array: Any) -> tuple[tuple[int, ...], int, int] | None:
-    """An array's strides, its place in memory and the size of that; None if it is dense at the front, or repeats."""
-    root, start = memory_of(array)
-    strides = tuple([step // array.itemsize for step in array.strides])
-    if not start and strides == dense(array.shape) or 0 in strides or not array.size:
-        return None
-    return strides, start, root.nbytes // array.itemsize
+def layout_of(array: Any) -> tuple[tuple[int, ...], int] | None:
+    """An array's strides and its place in memory; None if it is dense at the front."""
+    start = memory_of(array)[1]
+    strides = strides_of(array)
+    return None if not array.size or (not start and strides == dense(array.shape)) else (strides, start)
+
+
+def _both(sizes: Any, strides: Any, window: Window, dtype: Any) -> tuple[Any, Window, Window]:
+    """Zeroed memory for what lies with these strides and for a window on it, which may reach farther; both in it."""
+    first = min(0, window[2])
+    base, shown = (tuple(sizes), tuple(strides), -first), (*window[:2], window[2] - first)
+    ends = [at + sum((n - 1) * step for n, step in zip(ns, steps, strict=True)) for ns, steps, at in (base, shown)]
+    return np.zeros(max(*ends, 0) + 1, dtype), base, shown
+
+
+def _add(memory: Any, window: Window, values: Any) -> None:
+    """Write values to a window of zeroed memory; those that lie in one place add up."""
+    if overlaps(window):
+        np.add.at(memory, indices(window), values)
+    else:
+        look(memory, window)[...] = values
+
+
+def _shared(memory: Any, window: Window) -> None:
+    """Divide what each place of memory holds among the elements of a window that lie there."""
+    if overlaps(window):
+        memory /= np.bincount(indices(window).ravel(), minlength=memory.size).clip(1).astype(memory.dtype)
 
 
 @op(public=False, forward="linear")
 def take_window(self: Any, /, window: Any, strides: Any) -> Any:
-    """The elements that ``window`` shows of memory laid out with ``strides``."""
-    return look(laid_out(self, self.shape, strides), window).copy()
+    """The elements that ``window`` shows of memory laid out with ``strides``; of those in one place, their mean."""
+    memory, base, shown = _both(self.shape, strides, window, self.dtype)
+    _add(memory, base, self)
+    _shared(memory, base)
+    return look(memory, shown).copy()
 
 
 take_window.derivative(
@@ -77,25 +97,23 @@ take_window.derivative(
 
 @op(public=False, forward="linear")
 def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
-    """Zeros of ``sizes`` whose window holds ``self``; elements that the window shows several times add up."""
-    out = empty(sizes, strides, self.dtype)
-    shown = look(out, window)
-    if any(stride == 0 and size > 1 for size, stride in zip(window[0], window[1], strict=True)) or overlaps(window):
-        np.add.at(flat(out), indices(window), self)
-    else:
-        shown[...] = self
-    return out
+    """Zeros of ``sizes`` whose window holds ``self``: what it shows twice adds up, what lies in one place shares."""
+    memory, base, shown = _both(sizes, strides, window, self.dtype)
+    _add(memory, shown, self)
+    _shared(memory, base)
+    return look(memory, base)
 
 
 embed_window.derivative(self=lambda grad, window, strides: take_window(grad, window, strides))
 
 
-@op(public=False, forward="linear")
+@op(node="AsStridedScatterBackward0", public=False, forward="linear")
 def put_window(self: Any, values: Any, /, window: Any, strides: Any) -> Any:
     """``self`` with its window replaced by ``values``."""
-    out = laid_out(self, self.shape, strides)
-    look(out, window)[...] = values
-    return out
+    memory, base, shown = _both(self.shape, strides, window, self.dtype)
+    look(memory, base)[...] = self
+    look(memory, shown)[...] = values
+    return look(memory, base)
 
 
 put_window.derivative(

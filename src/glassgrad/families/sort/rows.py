@@ -12,6 +12,7 @@ from ...core.row import REALS, op
 from ...ground import dtypes, errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
+from ..arithmetic.quotients import NOT_IMPLEMENTED, refuse
 from ..index.rows import ALL, blank
 from ..reduce.extreme import comparable
 from ..scatter.rows import along_axis, scatter
@@ -145,7 +146,7 @@ def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int
     return np.asarray(positions).astype(np.int32 if out_int32 else np.int64)
 
 
-@op(constant=True, public=False)
+@op(node=NOT_IMPLEMENTED, public=False)
 def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
     """How often each small integer occurs, or the sum of the weights where it does."""
     if self.dtype.kind not in "iu":
@@ -160,6 +161,18 @@ def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
         return np.bincount(np.asarray(self, np.intp), minlength=minlength).astype(np.int64, copy=False)
     sums = np.bincount(np.asarray(self, np.intp), weights, minlength)
     return sums.astype(np.float32) if weights.dtype == np.float32 else sums
+
+
+bincount.derivative(weights=lambda grad: refuse("bincount"))
+
+
+@op(node=NOT_IMPLEMENTED, public=False)
+def counted(self: Any, /, values: Any, name: str) -> Any:
+    """What was counted, or spread, of ``self`` already; not differentiable."""
+    return values
+
+
+counted.derivative(self=lambda grad, name: refuse(name))
 
 
 @op(

@@ -20,6 +20,7 @@ from ...ground.size import Size
 from ...ground.window import as_bytes, dense, look, owner_of
 from ...ops.declare import composite
 from ...tensor.lifted import Lifted
+from ...tensor.writable import check_writable
 from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
@@ -398,8 +399,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         storage_offset and size is None or size is not None and not isinstance(size, (tuple, list))
     ):
         raise TypeError(_SET.format(got=", ".join(_type_name(argument) for argument in got)))
-    if self._edge is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if self._edge is not None and modes.grad_enabled() and self.requires_grad:
+        check_writable(self, True)
     kind = self._array.dtype
     if isinstance(source, Tensor):
         if source._array.dtype != kind:

@@ -1,0 +1,77 @@
+"""Differences from PyTorch that generators leave out, each with its reason; docs/limits.md tells of them.
+
+A difference is judged by the shortest program that still makes it, so that nothing else hides behind a reason.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+#: What a refusal is about.  Of a call with faults of two sorts, which is told is the order in which an operation looks.
+FAULTS = {
+    "history": "leaf Variable|requires? grad|is a view|in no_grad mode|differentiation|inplace operation|second time",
+    "memory": "single memory location|storage",
+    "dtype": "dtype|not (implemented|supported) for|scalar.?type|be cast|[Cc]omplex|without overflow|same types?\\b|"
+    "[Bb]oolean|integral|floating|Long|ZeroDivision",
+    "sizes": "[Ss]izes?\\b|shape|[Dd]imension|\\b[Dd]ims?\\b|broadcast|number of|numel|multiplied|\\d-?D|vector",
+    "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex",
+}
+
+
+def faults(words: str) -> set[str]:
+    """The sorts of fault that a refusal may be about."""
+    return {sort for sort, pattern in FAULTS.items() if re.search(pattern, words)}
+
+
+class Reason(NamedTuple):
+    """What a difference is about; patterns of its sort, of what both engines say, and of the shortest program."""
+
+    why: str
+    sort: str
+    said: str = ""
+    program: str = ""
+
+
+#: What rules of PyTorch's say that take dtypes, sizes or memory for others.
+BROKEN = (
+    "isFloatingType|doesn't match the broadcast shape|ZeroTensors|INTERNAL ASSERT|Negation, the|Subtraction, the|"
+    "output type|element of the written-to tensor"
+)
+#: What keeps only sizes, or nothing, of what PyTorch keeps whole.
+LESS = r"take\(|gather|complex\(|index_|scatter|masked_select|fft|angle|cummax|cummin|pow|similarity|ldexp"
+REASONS = [
+    Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
+    Reason("conjugates are no views", "", "a conjugate is being written"),
+    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken", BROKEN, r"backward|autograd"),
+    Reason("a rule of PyTorch's gives another shape", "taken|type", "an invalid gradient", "scatter|index_add"),
+    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", r"no_grad.*(_\(|out=)"),
+    Reason("the shape was changed without recording", "grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
+    Reason("zeros that stay zeros", "numbers.grad", "nan", "sgn|sign|round|floor|trunc"),
+    Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
+    Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", r"isin|kron|take"),
+    Reason("PyTorch's error tells of its source", "words|type", "unflatten got an unexpected error|setStorage"),
+    Reason("abs_ of complex numbers", "taken", "In-place abs"),
+    Reason("pow of truth values", "refused|type|words", '"pow"'),
+    Reason("truth values that lie apart", "refused", "\"dot\" not implemented for 'Bool'", "inner|tensordot"),
+    Reason("nan_to_num_ of whole numbers", "refused", "written-to tensor refers", "nan_to_num_"),
+    Reason("less is kept", "taken", "modified by an inplace|a second time", LESS),
+    Reason("kept longer", "refused", "a second time", "remainder|fmod"),
+    Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
+    Reason("PyTorch's gradient is a view", "taken", "created in no_grad mode", r"autograd\.grad"),
+    Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool).*(atan2|lerp)"),
+    Reason("the sign of NaN", "numbers", "", "copysign"),
+    Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort"),
+    Reason("values at infinity", "numbers", "nan|inf", "norm|gelu|qr|svd|prod|dist|solve|inv|logcumsumexp|atan2.*pow"),
+    Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
+    Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
+]
+
+
+def reason(sort: str, said: str, lines: list[str]) -> str:
+    """Why a difference is left out; empty where nothing is known of it."""
+    program = "\n".join(lines)
+    for each in REASONS:
+        if re.search(each.sort, sort) and re.search(each.said, said) and re.search(each.program, program):
+            return each.why
+    return ""
