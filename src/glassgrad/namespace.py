@@ -104,7 +104,10 @@ for _path, _file, _names in (
         ("optim", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
     )),
     ("_tensor", "serialization.rebuild", "_rebuild_from_type_v2"),
-    ("profiler.profiler", "profiler.session", "profile ProfilerAction schedule _default_schedule_fn"),
+    ("_C._autograd", "tensor.packed", "SavedTensor"),
+    ("autograd.profiler_util", "profiler.events", "EventList FunctionEvent FunctionEventAvg Interval"),
+    ("profiler.profiler", "profiler.session", "ExecutionTraceObserver ProfilerAction _default_schedule_fn profile "
+     "schedule supported_activities tensorboard_trace_handler"),
     ("storage", "families.storage.functions", "UntypedStorage"),
     ("storage", "families.storage.typed", "TypedStorage"),
     ("storage", "serialization.rebuild", "_load_from_bytes"),
@@ -203,6 +206,6 @@ def show() -> None:
 _package: Any = sys.modules[__name__.rpartition(".")[0]]
 _OWN = {"math", "sys", "annotations", "Any", "missing", "names", "show"}
 _SHOWN = {name: value for name, value in globals().items() if not name.startswith("__") and name not in _OWN}
-_PUBLIC = ["RELEASE", "alias", *_GRAD_MODES, *_RUNTIME, *_SHOWN, *_FUNCTIONS.families]
+_PUBLIC = ["RELEASE", "alias", "export", *_PART_OF, *_SHOWN, *_FUNCTIONS.families]
 _SHOWN["__all__"] = [name for name in _PUBLIC if not name.startswith("_")]
 show()
