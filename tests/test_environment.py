@@ -3,6 +3,7 @@
 import os
 import subprocess
 import venv
+import zipfile
 from pathlib import Path
 
 import ml_dtypes
@@ -76,6 +77,45 @@ def test_record_names_every_file(environment):
     listed = environment.run("-c", ask).stdout.split()
     environment.run("-m", "glassgrad", "install-alias", "--remove")
     assert len(listed) > 50 and set(listed) == {"True"}
+
+
+def wheel(folder, name, version, needs=""):
+    """A package of no files but what pip reads of it."""
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        needs = needs and f"Requires-Dist: {needs}\n"
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+
+
+def test_pip_brings_no_other_torch(environment, tmp_path):
+    environment.run("-m", "ensurepip", "--default-pip")
+    for version, torch in (("1.0", "2.13.0"), ("2.0", "99.0")):
+        wheel(tmp_path, "onlooker", version, f"torch=={torch}")
+    wheel(tmp_path, "torch", "99.0")
+    wheel(tmp_path, "glassgrad", glassgrad.RELEASE)  # which pip does not know of a package that was linked
+    environment.run("-m", "glassgrad", "install-alias")
+    install = ("-m", "pip", "install", "--no-index", "--find-links", str(tmp_path))
+    newest = environment.run(*install, "onlooker", "-q")
+    asked = environment.run(*install, "onlooker==2.0")
+    listed = environment.run("-m", "pip", "list", "--format", "freeze").stdout
+    environment.run("-m", "pip", "uninstall", "-y", "onlooker")
+    removed = environment.run("-m", "glassgrad", "install-alias", "--remove")
+    assert newest.returncode == removed.returncode == 0, newest.stderr
+    assert asked.returncode == 1 and "onlooker 2.0 depends on torch==99.0" in asked.stdout
+    assert {"onlooker==1.0", "torch==2.13.0+glassgrad"} <= {*listed.split()}
+    assert environment.run(*install, "torch==99.0").returncode == 0  # nothing of it is left
+    environment.run("-m", "pip", "uninstall", "-y", "torch", "glassgrad")
+
+
+def test_the_environment_s_own_settings_of_pip_are_left_alone(environment):
+    settings = environment.python.parents[1] / ("pip.ini" if os.name == "nt" else "pip.conf")
+    settings.write_text("[install]\nquiet = 1\n")
+    environment.run("-m", "glassgrad", "install-alias")
+    environment.run("-m", "glassgrad", "install-alias", "--remove")
+    assert settings.read_text() == "[install]\nquiet = 1\n"
+    settings.unlink()
 
 
 def test_a_torch_that_is_there_is_left_alone(environment):

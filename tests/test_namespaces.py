@@ -167,3 +167,21 @@ assert not any(name.startswith("glassgrad.families.recurrent") for name in sys.m
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_a_namespace_has_is_listed():
+    from tests.torch_reference import torch as real
+
+    public = [name for name in [*sys.modules] if name.partition(".")[0] == real.__name__ and "._" not in name]
+    tried, unlisted = 0, {}
+    for name in public:
+        try:
+            ours = importlib.import_module(f"glassgrad{name.removeprefix('torch')}")
+        except ImportError:
+            continue
+        there = {listed for listed in getattr(sys.modules[name], "__all__", ()) if hasattr(ours, listed)}
+        tried += len(there)
+        unlisted |= {f"{name}.{one}": "dir" for one in there - {*dir(ours)}}
+        if name == "torch":
+            unlisted |= {f"{name}.{one}": "import *" for one in there - {*ours.__all__}}
+    assert tried > 2000 and unlisted == {}

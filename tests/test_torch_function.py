@@ -10,8 +10,8 @@ from tests.agreement import check
 
 pytestmark = pytest.mark.torch
 
-#: What answers without asking: pickling, and a name of PyTorch's own for ``grad``.
-NOT_ASKED = {"torch.Tensor.__reduce_ex__", "torch.Tensor.__setstate__", "torch.Tensor._grad.__get__"}
+#: What answers without asking: ``__setstate__``, and a name of PyTorch's own for ``grad``.
+NOT_ASKED = {"torch.Tensor.__setstate__", "torch.Tensor._grad.__get__"}
 
 
 #: What is one function here and two there, or has a parameter more: handed on as the one in Python.

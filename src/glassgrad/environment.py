@@ -1,6 +1,7 @@
 """Roof: puts a package ``torch`` that is glassgrad into this Python's environment, and takes it out; knows files only.
 
-What it puts there is what ``standing`` holds, as ``pip`` would have installed it, and stubs for editors.
+What it puts there is what ``standing`` holds, as ``pip`` would have installed it, stubs for editors, and settings by
+which ``pip`` keeps it: no package that it installs later brings another torch.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def put_alias() -> str:
         raise Refused(f"another torch is installed: {there.origin or list(there.submodule_search_locations or ())[0]}")
     files = {**_standing(with_pictures=PathFinder.find_spec(PICTURES, path) is None), **_stubs()}
     info = next(name for name in files if name.endswith("METADATA")).rpartition("/")[0]
+    files |= _constraint(folder, info)
     rows = [(name, f"sha256={_digest(content)}", len(content)) for name, content in files.items()]
     for name, content in files.items():
         place = os.path.join(folder, name)
@@ -98,6 +100,20 @@ def _standing(with_pictures: bool) -> dict[str, bytes]:
         top = next(name for name in files if name.endswith("top_level.txt"))
         files[top] = f"{THEIRS}\n".encode()
     return files
+
+
+def _constraint(folder: str, info: str) -> dict[str, bytes]:
+    """This environment's settings of pip, where it has none: torch stays the version that was put here."""
+    settings = os.path.join(sys.prefix, "pip.ini" if os.name == "nt" else "pip.conf")
+    if os.path.exists(settings):
+        return {}
+    file = f"{info}/constraint.txt"
+    version = info.partition("-")[2].removesuffix(".dist-info")
+    return {
+        file: f"{THEIRS}=={version}\n".encode(),
+        os.path.relpath(settings, folder).replace(os.sep, "/"):
+            f"[install]\nconstraint = {os.path.join(folder, file)}\n".encode(),
+    }  # fmt: skip
 
 
 def _stubs() -> dict[str, bytes]:

@@ -173,9 +173,29 @@ def load_state_dict_from_url(
     return read(path, map_location=map_location, weights_only=weights_only)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "tqdm":  # a library of its own, which packages take from here
-        from tqdm import tqdm
+class _Quiet:
+    """Takes what packages tell a bar of tqdm, a library that they take from here, where it is not installed."""
 
-        return tqdm
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def update(self, n: float = 1) -> None:
+        """Nothing."""
+
+    close = update
+
+    def __enter__(self) -> _Quiet:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def __getattr__(name: str) -> Any:
+    if name != "tqdm":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return _Quiet
+    return tqdm

@@ -106,7 +106,7 @@ def names() -> list[str]:
 
 def public() -> list[str]:
     """Those that ``from glassgrad import *`` brings."""
-    return ["RELEASE", "alias", *_DEVICES, *_LIMITS, *_GRAD_MODES, *_RUNTIME]
+    return ["RELEASE", "alias", "export", *_PART_OF]
 
 
 # -- modules ----------------------------------------------------------------------------------------------------------
@@ -128,7 +128,10 @@ _SHOWN = (
         ("optim", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
     )),
     ("_tensor", "serialization.rebuild", "_rebuild_from_type_v2"),
-    ("profiler.profiler", "profiler.session", "profile ProfilerAction schedule _default_schedule_fn"),
+    ("_C._autograd", "tensor.packed", "SavedTensor"),
+    ("autograd.profiler_util", "profiler.events", "EventList FunctionEvent FunctionEventAvg Interval"),
+    ("profiler.profiler", "profiler.session", "ExecutionTraceObserver ProfilerAction _default_schedule_fn profile "
+     "schedule supported_activities tensorboard_trace_handler"),
     ("storage", "families.storage.functions", "UntypedStorage"),
     ("storage", "families.storage.typed", "TypedStorage"),
     ("storage", "serialization.rebuild", "_load_from_bytes"),

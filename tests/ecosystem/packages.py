@@ -83,8 +83,10 @@ def main(argv=None):
     if options.do == "list":
         print("\n".join(needs))
         return 0
-    subprocess.check_call([sys.executable, "-m", "glassgrad", "install-alias"])
-    return subprocess.call([sys.executable, "-m", "pip", "install", "--quiet", *needs])
+    alias = [sys.executable, "-m", "glassgrad", "install-alias"]
+    subprocess.check_call(alias)
+    subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", *needs])
+    return subprocess.call(alias)  # refused, were another torch there now
 
 
 if __name__ == "__main__":

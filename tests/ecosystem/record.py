@@ -99,7 +99,10 @@ def main(argv=None):
     for name in options.names or sorted(NEEDS):
         if options.measure:
             command = [options.measure, "-m", "glassgrad", "run"]
-            costs = measured(command, options.python, name, options.repeats, **threads)
+            try:
+                costs = measured(command, options.python, name, options.repeats, **threads)
+            except RuntimeError as failure:
+                costs = (failure,)
             print(name, *costs, sep=" | ", flush=True)
             continue
         package = NEEDS[name][0].partition("==")[0]

@@ -3,36 +3,30 @@
 Each script of ``work/`` runs as ``glassgrad run`` does it, where the package is installed (``packages.py`` installs).
 """
 
-import ast
-import importlib.util
 import json
 import sys
+from importlib import metadata
 
 import pytest
 
 from tests.ecosystem.packages import NEEDS, WORK, part
-from tests.ecosystem.record import RECORDED, differences, run, script
+from tests.ecosystem.record import RECORDED, differences, run
 
 pytestmark = [pytest.mark.ecosystem, pytest.mark.once]
 NUMBERS = json.loads(RECORDED.read_text())
 
 
-def imported(name):
-    """The packages that a script imports, PyTorch aside."""
-    names = set()
-    for node in ast.walk(ast.parse(script(name).read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add(node.module.partition(".")[0])
-    return sorted(names - {"torch", "shown"})
+def absent(name):
+    """What a script needs and is not installed."""
+    installed = {package.name.replace("_", "-").lower() for package in metadata.distributions() if package.name}
+    packages = [need.partition("==")[0] for need in NEEDS[name]]
+    return [package for package in packages if package.replace("_", "-").lower() not in installed]
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS))
 def test_a_package_gives_pytorchs_numbers(name):
-    absent = [package for package in imported(name) if importlib.util.find_spec(package) is None]
-    if absent:
-        pytest.skip(f"not installed: {', '.join(absent)}; python -m tests.ecosystem.packages install")
+    if packages := absent(name):
+        pytest.skip(f"not installed: {', '.join(packages)}; python -m tests.ecosystem.packages install")
     ours, *_ = run([sys.executable, "-m", "glassgrad", "run"], name)
     assert differences(ours, NUMBERS[name]["shown"]) == []
 

@@ -1,6 +1,7 @@
 """torch.hub, torch.jit, torch.onnx, torch._dynamo: what works without network and compiler, and what says why not."""
 
 import importlib
+import sys
 
 import pytest
 
@@ -68,6 +69,13 @@ def test_what_was_fetched_before_is_used(conf):
     assert hub.load_state_dict_from_url("https://x.org/a-12.pt")["w"].tolist() == [1, 1]
     with pytest.raises(RuntimeError, match="invalid hash value"):
         hub.load_state_dict_from_url("https://x.org/a-12.pt", check_hash=True)
+
+
+def test_packages_take_tqdm_from_here_where_it_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with glassgrad.hub.tqdm(total=3, unit="B") as bar:
+        bar.update(2)
+    assert "tqdm" in dir(importlib.import_module("glassgrad.utils.model_zoo"))
 
 
 @pytest.mark.torch

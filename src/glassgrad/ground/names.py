@@ -28,6 +28,7 @@ _ODD = {
     (f"{OURS}.families.storage.typed", "TypedStorage"): ("torch.storage", "TypedStorage"),
     (f"{OURS}.ground.handle", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     (f"{OURS}.tensor.node", "Node"): ("torch.autograd.graph", "Node"),
+    (f"{OURS}.tensor.packed", "SavedTensor"): ("torch._C._autograd", "SavedTensor"),
     (f"{OURS}.optim.matrices", "Muon"): ("torch.optim", "Muon"),
     (f"{OURS}.optim.matrices", "Adafactor"): ("torch.optim", "Adafactor"),
 }
@@ -45,7 +46,7 @@ _HOMES = {
     **{f"{OURS}.{ours}": f"torch.{theirs}" for ours, theirs in (
         ("optim.lr_scheduler", "optim.lr_scheduler"), ("serialization", "serialization"),
         ("profiler.session", "profiler.profiler"), ("profiler.legacy", "autograd.profiler"),
-        ("utils.selective", "utils.checkpoint"),
+        ("profiler.events", "autograd.profiler_util"), ("utils.selective", "utils.checkpoint"),
     )},
 }  # fmt: skip
 _PUBLIC = frozenset((f"{OURS}.tensor.parameter", f"{OURS}.families.storage.typed"))  # of parts that are not PyTorch's

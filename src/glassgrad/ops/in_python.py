@@ -33,7 +33,7 @@ _OTHERS = set("pca_lowrank svd_lowrank sym_float sym_not sym_max sym_min sym_ite
 _METHODS = """__floordiv__ __rfloordiv__ __rtruediv__ __rlshift__ __rrshift__ __array__ __contains__ __rmod__
     __deepcopy__ __format__ __reversed__ backward dim_order is_shared module_load register_hook resize resize_as
     register_post_accumulate_grad_hook share_memory_ storage storage_type istft __rmatmul__ __pow__ __ipow__ __rpow__
-    __rsub__ __len__ __repr__ __dlpack__ __dlpack_device__""".split()
+    __rsub__ __len__ __repr__ __dlpack__ __dlpack_device__ __reduce_ex__""".split()
 #: Parameters that PyTorch does not hand on: they are handed where they say something.
 _NOT_HANDED = {"l1_loss": "weight", "as_array": "copy", "dim_order": "ambiguity_check"}
 _INITIALIZERS = {"uniform_", "normal_", "constant_", "kaiming_uniform_"}  # which hand on all by name

@@ -266,7 +266,7 @@ def prepare(cls: type, **more: Any) -> None:
 
 
 #: What Python looks up in the type, without reading it of the instance.
-_LOOKED_UP = "__len__", "__repr__", "__array_wrap__", "__dlpack__", "__dlpack_device__"
+_LOOKED_UP = "__len__", "__repr__", "__array_wrap__", "__dlpack__", "__dlpack_device__", "__reduce_ex__"
 
 
 def _asked(name: str) -> Callable[..., Any]:
