@@ -74,6 +74,23 @@ def functional(function: Function) -> Function:
     return audible(function)
 
 
+_WORDS = ("dimension", "two dimensions", "three dimensions")
+
+
+def of_dims(name: str, dims: int) -> Callable[[Function], Function]:
+    """Call the function below by ``name``, which says how many dimensions it is of, as "{dims}" in its docstring does.
+
+    So that what differs in that alone is written once.
+    """
+
+    def named(function: Function) -> Function:
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = (function.__doc__ or "").replace("{dims}", _WORDS[dims - 1])
+        return function
+
+    return named
+
+
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function below composites that makes tensors by itself, not by rows: who follows calls sees it whole."""
     UNITS.append(audible(function))
