@@ -12,9 +12,10 @@ from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, int64
+from ...ground.later import cite
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
-from ...ops.declare import composite, functional
+from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
 from ..arithmetic.functions import need_tensor
 from ..reduce.functions import mean
@@ -146,56 +147,39 @@ def _max_pool(
     return result if places else result[0]
 
 
-@audible
-def max_pool2d_with_indices(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest element of each window of the last two dimensions; its place too, with ``return_indices``.
+def _max_pools(dims: int) -> tuple[Any, Any]:
+    """``max_pool2d`` or ``max_pool3d``, and what gives places too."""
+    function = f"max_pool{dims}d"
 
-    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
-    """
-    return _max_pool(  # type: ignore[no-any-return]
-        "max_pool2d_with_indices", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True
-    )
+    @audible
+    @of_dims(f"{function}_with_indices", dims)
+    def with_indices(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """The largest element of each window of the last {dims}; its place too, with ``return_indices``.
 
+        Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
+        """
+        return _max_pool(  # type: ignore[no-any-return]
+            f"{function}_with_indices", dims, input, kernel_size, stride, padding, dilation, ceil_mode, True
+        )
 
-@audible
-def max_pool3d_with_indices(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest element of each window of the last three dimensions; its place too, with ``return_indices``.
+    @composite(method=False)
+    @of_dims(function, dims)
+    def pool(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+    ) -> Tensor:
+        """The largest element of each window of the last {dims}; windows lie side by side without a ``stride``."""
+        return _max_pool(function, dims, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
 
-    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
-    """
-    return _max_pool(  # type: ignore[no-any-return]
-        "max_pool3d_with_indices", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True
-    )
-
-
-@composite(method=False)
-def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> Tensor:
-    """The largest element of each window of the last two dimensions; windows lie side by side without a ``stride``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
-    """
-    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
+    cite(pool, f"torch.nn.functional.{function}")
+    cite(with_indices, f"torch.nn.functional.{function}")
+    return pool, with_indices
 
 
-@composite(method=False)
-def max_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> Tensor:
-    """The largest element of each window of the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
-    """
-    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
+max_pool2d, max_pool2d_with_indices = _max_pools(2)
+max_pool3d, max_pool3d_with_indices = _max_pools(3)
 
 
 @composite(method=False)
@@ -341,22 +325,20 @@ def _avg_pool(
     return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)  # type: ignore[no-any-return]
 
 
-@composite(method=False, function=False)
-def avg_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The average of each window of the last two dimensions; windows lie side by side without a ``stride``."""
-    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+def _avg_pool_of(dims: int) -> Any:
+    @composite(method=False, function=False)
+    @of_dims(f"avg_pool{dims}d", dims)
+    def pool(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The average of each window of the last {dims}; windows lie side by side without a ``stride``."""
+        return _avg_pool(dims, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return pool
 
 
-@composite(method=False, function=False)
-def avg_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The average of each window of the last three dimensions."""
-    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+avg_pool2d, avg_pool3d = _avg_pool_of(2), _avg_pool_of(3)
 
 
 @composite(method=False)
@@ -428,16 +410,17 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
-@audible
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size."""
-    return _adaptive_avg(2, input, _sizes_or(output_size, tuple(input.size())))
+def _adaptive_avg_pool(dims: int) -> Any:
+    @audible
+    @of_dims(f"adaptive_avg_pool{dims}d", dims)
+    def pool(input: Any, output_size: Any) -> Tensor:
+        """The averages of windows that cover the last {dims} evenly; None keeps a dimension's size."""
+        return _adaptive_avg(dims, input, _sizes_or(output_size, tuple(input.size())))
+
+    return pool
 
 
-@audible
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size."""
-    return _adaptive_avg(3, input, _sizes_or(output_size, tuple(input.size())))
+adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_pool(3)
 
 
 def _line_size(function: str, input: Any, output_size: Any) -> tuple[int, ...]:
@@ -477,26 +460,18 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     return (rows.adaptive_max_pool2d if dims == 2 else rows.adaptive_max_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
-@audible
-def adaptive_max_pool2d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows that cover the last two dimensions evenly, and their places.
+def _adaptive_max_pool(dims: int) -> Any:
+    @audible
+    @of_dims(f"adaptive_max_pool{dims}d_with_indices", dims)
+    def pool(input: Any, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
+        """The largest elements of windows that cover the last {dims} evenly, and their places."""
+        return _adaptive_max(dims, input, _sizes_or(output_size, tuple(input.size())))
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
-    """
-    return _adaptive_max(2, input, _sizes_or(output_size, tuple(input.size())))
+    cite(pool, f"torch.nn.functional.adaptive_max_pool{dims}d")
+    return pool
 
 
-@audible
-def adaptive_max_pool3d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows that cover the last three dimensions evenly, and their places.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
-    """
-    return _adaptive_max(3, input, _sizes_or(output_size, tuple(input.size())))
+adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = _adaptive_max_pool(2), _adaptive_max_pool(3)
 
 
 @composite(method=False)

@@ -82,8 +82,7 @@ class MaxUnpool3d(_MaxUnpool, dims=3): ...
 
 
 class _FractionalMaxPool(Dimensional):
-    """The largest elements of windows at random distances: as many windows as ``output_size`` or ``output_ratio`` says.
-    """
+    """The largest elements of windows at random distances: as many as ``output_size`` or ``output_ratio`` says."""
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
     _random_samples: Tensor | None
