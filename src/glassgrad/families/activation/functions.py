@@ -15,7 +15,6 @@ from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import lifted, writable
-from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus
 from ..create.functions import number_of
@@ -265,8 +264,6 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 @composite()
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The elements, those not positive times ``weight``: one number, or one for each channel (dimension 1)."""
-    need_tensor("prelu", "input", 1, input)
-    need_tensor("prelu", "weight", 2, weight)
     if input._array.dtype != weight._array.dtype:
         input_type, weight_type = input.dtype.scalar_name, weight.dtype.scalar_name
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input_type} and {weight_type}")

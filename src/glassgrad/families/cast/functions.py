@@ -19,7 +19,7 @@ from ...ground.runtime import warn_once
 from ...ground.window import strides_of
 from ...ops.declare import composite
 from ...tensor import lifted, writable
-from ..arithmetic.functions import is_number, need_tensor, plain
+from ..arithmetic.functions import is_number, plain
 from ..index.rows import select
 from ..pointwise import limit as sign
 from . import rows as cast
@@ -469,8 +469,6 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
-    need_tensor(function, a, 1, first)
-    need_tensor(function, b, 2, second)
     if not all(part._array.dtype.kind == "f" for part in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "

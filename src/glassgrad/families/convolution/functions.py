@@ -433,7 +433,6 @@ def convolution(
     output_padding: Any, groups: int,
 ) -> Any:  # fmt: skip
     """The convolution, plain or ``transposed``, of a batch; the weight tells how many dimensions there are."""
-    demand("convolution", input=input, weight=weight)
     settings = []
     for index, (name, value) in enumerate(
         [("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding)]
@@ -458,7 +457,6 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_tbc.html
     """
-    demand("conv_tbc", input=input, weight=weight, bias=bias)
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
     sizes, inner = input._array.shape, weight._array.shape

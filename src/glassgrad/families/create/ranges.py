@@ -475,7 +475,6 @@ def slice_inverse(
 @composite()
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """The view of the same memory with these sizes and strides, from an offset, all in elements."""
-    need_tensor("as_strided", "input", 1, input)
     layout = None if isinstance(input._array, Hidden) else window.layout_of(np.asarray(input._array))
     return window.as_strided(input, size, stride, storage_offset, layout)  # type: ignore[no-any-return]
 
@@ -548,7 +547,6 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nonzero_static.html
     """
-    need_tensor("nonzero_static", "input", 1, input)
     if not hasattr(size, "__index__") or isinstance(size, bool):
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:

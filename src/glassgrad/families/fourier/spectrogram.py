@@ -14,7 +14,6 @@ from ...tensor.lifted import all_values
 from ..cast.rows import view_as_complex, view_as_real
 from ..index.rows import slice as cut
 from ..index.rows import unfold_backward
-from ..matrix.functions import demand
 from ..pad.functions import pad
 from ..shape.rows import squeeze_dim, transpose, unsqueeze
 from .rows import fft_c2c, fft_c2r, fft_r2c
@@ -59,7 +58,6 @@ def stft(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.stft.html
     """
-    demand("stft", input=input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
@@ -164,7 +162,6 @@ def istft(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.istft.html
     """
-    demand("istft", input=input)
     if window is None:
         warn_once(
             "A window was not provided. A rectangular window will be applied.Please provide the same window used by "

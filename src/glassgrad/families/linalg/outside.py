@@ -42,7 +42,6 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: A
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.cholesky_solve.html
     """
-    demand("cholesky_solve", input=input, input2=input2)
     for name, tensor in (("b", input), ("u", input2)):
         if tensor._array.ndim < 2:
             raise RuntimeError(
@@ -77,7 +76,6 @@ def geqrf(input: Tensor, *, out: Any = None) -> Any:
 
     It has no derivative.  Source: https://docs.pytorch.org/docs/stable/generated/torch.geqrf.html
     """
-    demand("geqrf", input=input)
     if input._array.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     return answer("geqrf", (input,), out, orthogonal.geqrf(input))
@@ -91,7 +89,6 @@ def ormqr(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.ormqr.html
     """
-    demand("ormqr", input=input, input2=input2, input3=input3)
     for name, tensor in (("input", input), ("other", input3)):
         if tensor._array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
@@ -405,7 +402,6 @@ def triangular_solve(
 ) -> Any:  # fmt: skip
     """The solutions of triangular equations, and a copy of ``A``; an older form of ``linalg.solve_triangular``."""
     _warn_of("triangular_solve")
-    demand("triangular_solve", input=input, A=A)
     for name, tensor in (("b", input), ("A", A)):
         if tensor._array.ndim < 2:
             raise RuntimeError(

@@ -16,7 +16,6 @@ from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
-from ..arithmetic.functions import need_tensor
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number
 from ..distance.rows import linalg_vector_norm, norm_dim
@@ -178,7 +177,6 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
-    need_tensor("frobenius_norm", "input", 1, input)
     return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
 
 

@@ -17,7 +17,6 @@ from ...ground.listening import audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
-from ..arithmetic.functions import need_tensor
 from ..reduce.functions import mean
 from ..shape.functions import ints, need_bool, need_rank, on_meta, one_int, sized
 from ..shape.rows import squeeze_dim, unsqueeze
@@ -118,7 +117,6 @@ def _max_pool(
     function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any,
     places: bool,
 ) -> Any:  # fmt: skip
-    need_tensor(function, "input", 1, input)
     need_bool(function, "ceil_mode", 6, ceil_mode)
     numbers = [
         ints(function, name, 2 + offset, value, none=name == "stride")
@@ -188,7 +186,6 @@ def max_pool1d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """The largest element of each window of the last dimension, and its place in its line."""
     function = "max_pool1d_with_indices"
-    need_tensor(function, "input", 1, input)
     need_bool(function, "ceil_mode", 6, ceil_mode)
     kernel = ints(function, "kernel_size", 2, kernel_size)
     steps = ints(function, "stride", 3, stride, none=True)
@@ -211,7 +208,6 @@ def max_pool1d(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
     """
-    need_tensor("max_pool1d", "input", 1, input)
     need_bool("max_pool1d", "ceil_mode", 6, ceil_mode)
     kernel = ints("max_pool1d", "kernel_size", 2, kernel_size)
     steps = ints("max_pool1d", "stride", 3, stride, none=True)
@@ -295,7 +291,6 @@ def _avg_pool(
     divisor_override: Any,
 ) -> Tensor:  # fmt: skip
     function = f"avg_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     kernel = ints(function, "kernel_size", 2, kernel_size)
     steps, pads = ints(function, "stride", 3, stride, none=True), ints(function, "padding", 4, padding)
     need_bool(function, "ceil_mode", 5, ceil_mode)
@@ -350,7 +345,6 @@ def avg_pool1d(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
     """
-    need_tensor("avg_pool1d", "input", 1, input)
     kernel = ints("avg_pool1d", "kernel_size", 2, kernel_size)
     steps, pads = ints("avg_pool1d", "stride", 3, stride, none=True), ints("avg_pool1d", "padding", 4, padding)
     need_rank("avg_pool1d", input, 2, 3)
@@ -391,7 +385,6 @@ def _check_filled(function: str, sizes: Sequence[int], first: int = 1) -> None:
 
 def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     function = f"adaptive_avg_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     wanted = ints(function, "output_size", 2, output_size)
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     if len(wanted) != dims:
@@ -424,7 +417,6 @@ adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_
 
 
 def _line_size(function: str, input: Any, output_size: Any) -> tuple[int, ...]:
-    need_tensor(function, "input", 1, input)
     wanted = ints(function, "output_size", 2, output_size)
     need_rank(function, input, 2, 3)
     one_int(function, "output_size", wanted)
@@ -443,7 +435,6 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Tensor:
 
 def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     function = f"adaptive_max_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     wanted = ints(function, "output_size", 2, output_size)
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     _check_adaptive(function, input, dims, ":")

@@ -158,10 +158,8 @@ def _at_random(dims: int, input: Tensor, output_size: Any, ratio: Any, samples: 
 
 def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, samples: Any) -> tuple[Tensor, Tensor]:
     function = f"fractional_max_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     kernel = ints(function, "kernel_size", 2, kernel_size)
     wanted = ints(function, "output_size", 3, output_size)
-    need_tensor(function, "random_samples", 4, samples)
     ours = "Ints" if dims == 2 else "three Ints"
     kernel, wanted = (numbers * dims if len(numbers) == 1 else numbers for numbers in (kernel, wanted))
     for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):

@@ -20,7 +20,7 @@ from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ...ops.torch_function import DisableTorchFunctionSubclass
 from ...tensor.lifted import Lifted
-from ..arithmetic.functions import need_tensor, plain
+from ..arithmetic.functions import plain
 from ..join.functions import stack
 from ..shape.rows import alias
 
@@ -90,7 +90,6 @@ def numel_method(self: Tensor) -> int:
 @composite(method=False)
 def numel(input: Tensor) -> int:
     """The number of elements."""
-    need_tensor("numel", "input", 1, input)
     return input._array.size
 
 
@@ -121,21 +120,18 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 @composite()
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are real floating point numbers."""
-    need_tensor("is_floating_point", "input", 1, input)
     return input._array.dtype.kind in "fV"
 
 
 @composite()
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
-    need_tensor("is_complex", "input", 1, input)
     return input._array.dtype.kind == "c"
 
 
 @composite()
 def is_signed(input: Tensor) -> bool:
     """Whether the elements can be negative."""
-    need_tensor("is_signed", "input", 1, input)
     return input._array.dtype.kind not in "bu"
 
 

@@ -17,7 +17,7 @@ from ...ground.listening import asking
 from ...ops.declare import composite
 from ...tensor import lifted, writable
 from ...tensor.out import Composed, into
-from ..arithmetic.functions import is_number, need_tensor, no_match, plain
+from ..arithmetic.functions import is_number, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
 from ..create.construct import numpy_of
 from ..create.functions import check_options, checked_sizes, create, like, quick, read_size, whole
@@ -326,7 +326,6 @@ def randint_like(
 @asking
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
-    need_tensor("bernoulli", "input", 1, input)
     check_generator("bernoulli", generator)
     if input._array.dtype.metadata is not None:
         return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
@@ -347,7 +346,6 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
 ) -> Tensor:
     """Categories drawn by the unnormalised chances in each row of ``input``, as int64."""
-    need_tensor("multinomial", "input", 1, input)
     check_generator("multinomial", generator)
     if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
@@ -555,7 +553,6 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     ``spacing`` is the distance of samples, one for each dimension, or tensors of coordinates; ``edge_order`` (1 or 2)
     the accuracy at the ends.  Source: https://docs.pytorch.org/docs/stable/generated/torch.gradient.html
     """
-    need_tensor("gradient", "input", 1, input)
     count = input._array.ndim
     if isinstance(spacing, Tensor) and not spacing._array.ndim:
         spacing = spacing.item()  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.lifted import all_values
 from ...tensor.out import Composed, into
-from ..arithmetic.functions import need_tensor, no_match
+from ..arithmetic.functions import no_match
 from ..arithmetic.rows import lerp
 from ..cast.rows import fill_number
 from ..compare.rows import where
@@ -65,7 +65,6 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     ``fweights`` (integers) counts each observation, ``aweights`` weighs it.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.cov.html
     """
-    need_tensor("cov", "input", 1, input)
     if input._array.ndim > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
@@ -110,7 +109,6 @@ def corrcoef(input: Any) -> Tensor:
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.corrcoef.html
     """
-    need_tensor("corrcoef", "input", 1, input)
     if input._array.ndim > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
@@ -245,7 +243,6 @@ def histogram(
 
     Not differentiable.  Source: https://docs.pytorch.org/docs/stable/generated/torch.histogram.html
     """
-    need_tensor("histogram", "input", 1, input)
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
@@ -266,7 +263,6 @@ def histogramdd(
     ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.histogramdd.html
     """
-    need_tensor("histogramdd", "input", 1, input)
     if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if isinstance(bins, int):

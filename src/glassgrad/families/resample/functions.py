@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
-from ..arithmetic.functions import need_tensor, no_match
+from ..arithmetic.functions import no_match
 from ..pooling import functions as pooling
 from ..shape.functions import ints, is_int, need_bool, on_meta, sized, whole_number
 from . import rows
@@ -263,8 +263,6 @@ def _grid_sampler(
     function: str, dims: int | None, input: Any, grid: Any, interpolation_mode: Any, padding_mode: Any,
     align_corners: Any,
 ) -> Tensor:  # fmt: skip
-    need_tensor(function, "input", 1, input)
-    need_tensor(function, "grid", 2, grid)
     mode = whole_number(function, "interpolation_mode", 3, interpolation_mode)
     padding = whole_number(function, "padding_mode", 4, padding_mode)
     need_bool(function, "align_corners", 5, align_corners)
@@ -300,7 +298,6 @@ def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode
 @composite(method=False)
 def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Tensor:
     """The points that affine maps (N, d, d + 1) give a regular grid of ``size`` (N, C, *sizes): (N, *sizes, d)."""
-    need_tensor("affine_grid_generator", "theta", 1, theta)
     if not isinstance(size, (tuple, list)):
         ints("affine_grid_generator", "size", 2, "" if is_int(size) is False else size)
         raise TypeError("affine_grid_generator(): argument 'size' (position 2) must be tuple of ints, not int")
@@ -378,7 +375,6 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Ten
 
 
 def _pixels(function: str, input: Any, name: str, factor: Any) -> int:
-    need_tensor(function, "input", 1, input)
     factor = whole_number(function, name, 2, factor)
     if input._array.ndim < 3:
         raise RuntimeError(
@@ -429,7 +425,6 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def _groups(function: str, input: Any, groups: Any) -> int:
-    need_tensor(function, "input", 1, input)
     groups = whole_number(function, "groups", 2, groups)
     if input._array.ndim <= 2:
         raise RuntimeError(

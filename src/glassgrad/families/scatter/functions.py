@@ -15,7 +15,6 @@ from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import all_values
-from ..arithmetic.functions import need_tensor
 from ..index import slices
 from ..index.getitem import prepared, put_in_place
 from ..index.rows import blank, masked_fill
@@ -288,7 +287,6 @@ def segment_reduce(
     Leading dimensions of ``lengths`` are those of ``data``.  An empty segment gives ``initial`` or what leaves others
     as they are.  Source: https://docs.pytorch.org/docs/stable/generated/torch.segment_reduce.html
     """
-    need_tensor("segment_reduce", "data", 1, data)
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     if reduce not in _NAMES:
