@@ -74,21 +74,29 @@ def functional(function: Function) -> Function:
     return audible(function)
 
 
-_WORDS = ("dimension", "two dimensions", "three dimensions")
+_DIMS = ("dimension", "two dimensions", "three dimensions")
+
+
+def named(name: str, **words: str) -> Callable[[Function], Function]:
+    """Call the function below by ``name``, and put ``words`` in the place of their names in braces in its docstring.
+
+    So that operations which differ in little are written once.
+    """
+
+    def call(function: Function) -> Function:
+        function.__name__ = function.__qualname__ = name
+        doc = function.__doc__ or ""
+        for key, word in words.items():
+            doc = doc.replace(f"{{{key}}}", word)
+        function.__doc__ = doc
+        return function
+
+    return call
 
 
 def of_dims(name: str, dims: int) -> Callable[[Function], Function]:
-    """Call the function below by ``name``, which says how many dimensions it is of, as "{dims}" in its docstring does.
-
-    So that what differs in that alone is written once.
-    """
-
-    def named(function: Function) -> Function:
-        function.__name__ = function.__qualname__ = name
-        function.__doc__ = (function.__doc__ or "").replace("{dims}", _WORDS[dims - 1])
-        return function
-
-    return named
+    """The same of what differs in its number of dimensions: "{dims}" in the docstring."""
+    return named(name, dims=_DIMS[dims - 1])
 
 
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:
