@@ -150,13 +150,9 @@ class Hardtanh(_Elementwise, shown="min_val max_val inplace"):
     """x, kept between ``min_val`` and ``max_val``."""
 
     def __init__(
-        self,
-        min_val: float = -1.0,
-        max_val: float = 1.0,
-        inplace: bool = False,
-        min_value: float | None = None,
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
         max_value: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if value is not None:

@@ -35,21 +35,10 @@ class _ConvNd(Dimensional):
     output_padding: tuple[int, ...]
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: tuple[int, ...],
-        stride: tuple[int, ...],
-        padding: str | tuple[int, ...],
-        dilation: tuple[int, ...],
-        transposed: bool,
-        output_padding: tuple[int, ...],
-        groups: int,
-        bias: bool,
-        padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
+        padding: str | tuple[int, ...], dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
+        groups: int, bias: bool, padding_mode: str, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
@@ -130,19 +119,10 @@ class _Conv(_ConvNd):
     _functions = (F.conv1d, F.conv2d, F.conv3d)
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
         dtype: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         several = _ntuple(self._dims)
         super().__init__(
             in_channels,
@@ -200,49 +180,22 @@ class _ConvTransposeNd(_ConvNd):
     _functions = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         several = _ntuple(self._dims)
         super().__init__(
-            in_channels,
-            out_channels,
-            several(kernel_size),
-            several(stride),
-            several(padding),
-            several(dilation),
-            True,
-            several(output_padding),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+            in_channels, out_channels, several(kernel_size), several(stride), several(padding), several(dilation), True,
+            several(output_padding), groups, bias, padding_mode, device=device, dtype=dtype,
+        )  # fmt: skip
 
     def _output_padding(
-        self,
-        input: Tensor,
-        output_size: Any,
-        stride: Any,
-        padding: Any,
-        kernel_size: Any,
-        num_spatial_dims: int,
+        self, input: Tensor, output_size: Any, stride: Any, padding: Any, kernel_size: Any, num_spatial_dims: int,
         dilation: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """What must be added at the end so that the output has ``output_size``; ValueError where nothing does."""
         if output_size is None:
             return _single(self.output_padding)
@@ -351,18 +304,9 @@ class _LazyConv(_LazyConvXdMixin):
     """A lazy {eager}: it learns ``in_channels`` from its first input."""
 
     def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._wait(out_channels, bias, device, dtype)
 
@@ -371,19 +315,10 @@ class _LazyConvTranspose(_LazyConvXdMixin):
     """A lazy {eager}: it learns ``in_channels`` from its first input."""
 
     def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
+        self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+        groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros", device: Any = None,
         dtype: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
         )

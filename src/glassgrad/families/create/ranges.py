@@ -46,17 +46,9 @@ _EYE = (f"int n, *, Tensor out = None, {_OPTIONS}", f"int n, int m, *, Tensor ou
 
 @composite(method=False)
 def arange(
-    *args: Any,
-    start: Any = None,
-    end: Any = None,
-    step: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """The numbers from ``start`` up to, without, ``end``, in steps of ``step``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
@@ -174,17 +166,9 @@ def _warn_resized(out: Tensor, count: int) -> None:
 
 @composite(method=False, name="range")
 def closed_range(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """The numbers from ``start`` to ``end``, both included, in steps of ``step``; deprecated for ``arange``."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
@@ -279,17 +263,9 @@ def _default_kind(first: Any, last: Any) -> np.dtype[Any]:
 
 @composite(method=False)
 def linspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
     if steps is None:
         raise no_match("linspace", (start, end), *_LINSPACE)
@@ -305,18 +281,9 @@ def linspace(
 
 @composite(method=False)
 def logspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    base: float = 10.0,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    start: Any, end: Any, steps: Any = None, base: float = 10.0, *, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """``steps`` numbers from ``base ** start`` to ``base ** end``, evenly spaced in the exponent."""
     if steps is None:
         raise no_match("logspace", (start, end), *_LINSPACE)
@@ -347,16 +314,9 @@ def _powers(base: Any, start: Any, end: Any, steps: int, kind: np.dtype[Any]) ->
 
 @composite(method=False)
 def eye(
-    n: Any,
-    m: Any = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """Ones on the diagonal, zeros elsewhere."""
     if m is not None and (isinstance(m, bool) or not hasattr(m, "__index__")):
         raise no_match("eye", (n, m), *_EYE)

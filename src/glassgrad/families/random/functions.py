@@ -64,16 +64,9 @@ def _like_another(function: str, input: Any, make: Callable[..., Any], *wishes: 
 
 def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
     def make_new(
-        *size: Any,
-        generator: Any = None,
-        out: Any = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        **rest: Any,
-    ) -> Tensor:
+        *size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False, **rest: Any,
+    ) -> Tensor:  # fmt: skip
         if (
             device is None and out is None and not rest and not requires_grad and layout is None and generator is None
             and not modes.transforming
@@ -112,18 +105,9 @@ def _everyday_whole(args: tuple[Any, ...], dtype: Any) -> Tensor | None:
 
 @composite(method=False)
 def randint(
-    *args: Any,
-    low: Any = None,
-    high: Any = None,
-    size: Any = None,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    *args: Any, low: Any = None, high: Any = None, size: Any = None, generator: Any = None, out: Any = None,
+    dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Whole numbers from ``low`` (0 unless told) to ``high - 1``, of a size; int64 unless told.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
@@ -161,16 +145,9 @@ def randint(
 
 @composite(method=False)
 def randperm(
-    n: Any,
-    *,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """The numbers 0 to ``n - 1`` in random order; int64 unless told."""
     count = whole("randperm", "n", 1, n)
     check_options("randperm", layout)
@@ -187,18 +164,9 @@ def randperm(
 @composite(method=False)
 @asking
 def normal(
-    mean: Any = 0.0,
-    std: Any = 1.0,
-    size: Any = None,
-    *,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.normal.html
@@ -211,13 +179,11 @@ def normal(
         return result if out is None else into(Composed("normal", ""), (mean, std), out, result)
     if size is None:
         raise no_match(
-            "normal",
-            (mean, std),
-            "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
+            "normal", (mean, std), "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             "Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None",
             "float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             f"float mean, float std, tuple of ints size, *, torch.Generator generator = None, {_FACTORY}",
-        )
+        )  # fmt: skip
     sizes = checked_sizes("normal", size, " (position 3)")
     check_options("normal", layout)
     kind = numpy_of(dtype, "normal") or dtypes.get_default_dtype().numpy
@@ -254,16 +220,9 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
 def _like(function: str, row: Any, settings: tuple[Any, ...], doc: str) -> Any:
     @asking
     def make_like(
-        input: Tensor,
-        *,
-        generator: Any = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        memory_format: Any = None,
-    ) -> Tensor:
+        input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
+    ) -> Tensor:  # fmt: skip
         check_generator(function, generator)
         make = _drawn_over(row.row.kernel, *settings, generator)
         return _like_another(function, input, make, dtype, layout, device, requires_grad, memory_format)
@@ -291,18 +250,10 @@ randn_like = _like("randn_like", rows.normal_over, (0.0, 1.0), "Normal numbers i
 @composite(method=False)
 @asking
 def randint_like(
-    input: Tensor,
-    *args: Any,
-    low: Any = None,
-    high: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
+    input: Tensor, *args: Any, low: Any = None, high: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
     generator: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Whole numbers from ``low`` (0 unless told) to ``high - 1`` in the size of another tensor."""
     bounds = list(args)
     if low is not None:

@@ -250,18 +250,9 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
 
 @scatter_reduce.derivative("self", "src")
 def shared_out(
-    grad: Any,
-    self: Any,
-    index: Any,
-    src: Any,
-    result: Any,
-    self_sizes: Any,
-    index_sizes: Any,
-    src_sizes: Any,
-    dim: Any,
-    reduce: Any,
-    include_self: Any,
-) -> Any:
+    grad: Any, self: Any, index: Any, src: Any, result: Any, self_sizes: Any, index_sizes: Any, src_sizes: Any,
+    dim: Any, reduce: Any, include_self: Any,
+) -> Any:  # fmt: skip
     """Sums pass the gradient on, means divide it, products scale it, extrema share it among those that attain them."""
     if index_sizes != src_sizes:
         src = corner(src, index_sizes)

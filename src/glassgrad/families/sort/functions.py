@@ -162,15 +162,9 @@ def _sided(function: str, right: bool, side: str | None) -> bool:
 
 @composite(method=False)
 def searchsorted(
-    sorted_sequence: Tensor,
-    input: Any,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Tensor | None = None,
-    out: Any = None,
-) -> Tensor:
+    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: Tensor | None = None, out: Any = None,
+) -> Tensor:  # fmt: skip
     """Where each value would be put into sorted rows so that they stay sorted."""
     name = "torch.searchsorted()"
     right = _sided(name, right, side)

@@ -190,15 +190,9 @@ saving = _Saving()
 
 
 def rebuild(
-    cls: type,
-    owner: Any,
-    offset: int,
-    sizes: tuple[int, ...],
-    strides: tuple[int, ...],
-    kind: dtypes.dtype,
-    requires_grad: bool,
-    state: dict[str, Any] | None,
-) -> Tensor:
+    cls: type, owner: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], kind: dtypes.dtype,
+    requires_grad: bool, state: dict[str, Any] | None,
+) -> Tensor:  # fmt: skip
     """The tensor of a pickle: a place in memory that others of the same pickle may share."""
     out: Any = new(cls)
     if owner is None:
