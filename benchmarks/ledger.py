@@ -170,7 +170,6 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
         "sum 1024x1024": forward(torch.sum, WIDE),
         "sum 16 rows of 131,072": forward(lambda x: x.sum(1), (16, 131_072)),
         "var 1024x1024": forward(torch.var, WIDE),
-        "max 4096x4096": forward(torch.max, (4096, 4096)),
         "amax rows": forward(lambda x: x.amax(1), WIDE),
         "prod rows": forward(lambda x: x.prod(1), WIDE),
     },

@@ -378,15 +378,13 @@ def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
 
 def _compiled(name: str, a: Any, dim: Any) -> Any:
     """The extremes along the last dimensions, without them; None where they are not served."""
-    if not a.size or not a.flags.c_contiguous:
+    if dim is None or not a.size or not a.flags.c_contiguous:
         return None
     sign = 1 if name == "max" else -1
-    axes = range(a.ndim) if dim is None else sorted({d % a.ndim for d in ((dim,) if type(dim) is int else dim)})
+    axes = sorted({d % a.ndim for d in ((dim,) if type(dim) is int else dim)})
     lead = a.ndim - len(axes)
-    if list(axes) != list(range(lead, a.ndim)):
+    if not lead or axes != list(range(lead, a.ndim)):
         return None
-    if not lead:
-        return compiled.reduce.most(a, sign)
     extremes = compiled.reduce.most_of_rows(a.reshape(prod(a.shape[:lead]), -1), sign)
     return None if extremes is None else extremes.reshape(a.shape[:lead])
 
@@ -418,8 +416,6 @@ def _extreme_of_several(name: str, word: str) -> tuple[Any, Any]:
             raise not_implemented(f"{name}_all", self)
         if not self.size:
             refuse_empty(name, self, None)
-        if self.size >= compiled.least and self.ndim and (extreme := _compiled(name, self, None)) is not None:
-            return extreme
         return self.ravel()[place_of(self)] if self.ndim else self[()]
 
     along.derivative(self=_shared_among_ties)
