@@ -71,7 +71,7 @@ def later(
     return get, list_names
 
 
-_PAGE = "https://docs.pytorch.org/docs/stable/generated/{}.html"
+_PAGES = "https://docs.pytorch.org/docs/stable/"
 #: What PyTorch has under these names, and has no page for.
 _WITHOUT_PAGE = "celu_ selu_ native_channel_shuffle Container CrossMapLRN2d NLLLoss2d".split()
 
@@ -81,7 +81,8 @@ def cite(value: Any, name: str) -> None:
     doc = getattr(value, "__doc__", None)
     if doc and callable(value) and "Source: " not in doc and name.rpartition(".")[2] not in _WITHOUT_PAGE:
         indent = "" if "\n" in doc and "\n    " not in doc else "    "  # from Python 3.13 on docstrings have none
-        value.__doc__ = f"{doc.rstrip()}\n\n{indent}Source: {_PAGE.format(name)}"
+        page = f"special.html#{name}" if name.startswith("torch.special.") else f"generated/{name}.html"
+        value.__doc__ = f"{doc.rstrip()}\n\n{indent}Source: {_PAGES}{page}"
 
 
 def published(names: str) -> list[tuple[str, str]]:
