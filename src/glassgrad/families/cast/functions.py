@@ -468,7 +468,7 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
     return row(input, out=out)
 
 
-def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
+def _both_real(first: Any, second: Any) -> None:
     if not all(part._array.dtype.kind == "f" for part in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
@@ -484,14 +484,14 @@ def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
 @composite(name="complex", method=False)
 def complex_of(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """The complex numbers of real and imaginary parts."""
-    _both_real("real", real, "imag", imag, "complex")
+    _both_real(real, imag)
     return sign.complex_from(real, imag, out=out)
 
 
 @composite(method=False)
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """The complex numbers of sizes and angles."""
-    _both_real("abs", abs, "angle", angle, "polar")
+    _both_real(abs, angle)
     return sign.polar(abs, angle, out=out)
 
 

@@ -321,7 +321,7 @@ def repeat_interleave(
 ) -> Tensor:
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if repeats is None:
-        return wrap(_spread(input, input._array, None))
+        return wrap(_spread(input._array, None))
     if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
@@ -352,10 +352,10 @@ def repeat_interleave(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{times.size} and input.size({axis}) = {sizes[axis]}"
         )
-    return index_select(input, wrap(_spread(repeats, times, output_size)), axis)
+    return index_select(input, wrap(_spread(times, output_size)), axis)
 
 
-def _spread(repeats: Tensor, times: Any, output_size: int | None) -> Any:
+def _spread(times: Any, output_size: int | None) -> Any:
     """Each index as often as ``times`` says."""
     if times.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")

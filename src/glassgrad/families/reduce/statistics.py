@@ -357,7 +357,7 @@ def quantile(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.quantile.html
     """
     values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
-    return values if out is None else _into("quantile", input, out, values)
+    return values if out is None else _into(input, out, values)
 
 
 @composite()
@@ -366,9 +366,9 @@ def nanquantile(
 ) -> Any:
     """``quantile`` of what is not NaN."""
     values = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
-    return values if out is None else _into("nanquantile", input, out, values)
+    return values if out is None else _into(input, out, values)
 
 
-def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
+def _into(input: Any, out: Any, values: Tensor) -> Any:
     refusal = "quantile() out tensor must be same dtype as the input tensor"
     return into(Composed("quantile", refusal, copied=True), (input,), out, values)
