@@ -260,12 +260,7 @@ def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 median_dim.derivative(self=_at_indices)
 
 
-@op(
-    node="NanmedianBackward1",
-    **_WITH_PLACES,
-    batched="dims",
-    serves=(REALS, "median_out"),
-)
+@op(node="NanmedianBackward1", **_WITH_PLACES, batched="dims", serves=(REALS, "median_out"))
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
     return _middle("nanmedian", self, dim, keepdim)

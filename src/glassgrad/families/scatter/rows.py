@@ -138,17 +138,14 @@ def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) ->
     return gradient if index_sizes == src_sizes else corner_backward(gradient, src_sizes)
 
 
-@op(
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    hidden=("index_sizes", "src_sizes"),
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index", "src"),
-    forward="linear",
-    batched="dims",
-)
+#: The columns of what places elements by an index.
+_PLACING: Any = {
+    "inplace": True, "auxiliary": ("index",), "public": False, "shows": {"dim": ("dim", unsigned)},
+    "out": errors.OUT_DTYPE, "batched": "dims",
+}  # fmt: skip
+
+
+@op(**_PLACING, hidden=("index_sizes", "src_sizes"), disjoint=("index", "src"), forward="linear")
 def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -161,16 +158,7 @@ def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
 scatter.derivative(src=_fetch, self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
 
 
-@op(
-    node="ScatterBackward1",
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index",),
-    batched="dims",
-)
+@op(node="ScatterBackward1", **_PLACING, disjoint=("index",))
 def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with a number where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim)
@@ -184,17 +172,7 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
 scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
 
 
-@op(
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    hidden=("index_sizes", "src_sizes"),
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index", "src"),
-    forward="linear",
-    batched="dims",
-)
+@op(**_PLACING, hidden=("index_sizes", "src_sizes"), disjoint=("index", "src"), forward="linear")
 def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -216,16 +194,7 @@ def _neutral(reduce: str, dtype: Any) -> Any:
     return (not low) if dtype.kind == "b" else (-np.inf if low else np.inf)
 
 
-@op(
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    hidden=("self_sizes", "index_sizes", "src_sizes"),
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index", "src"),
-    batched="dims",
-)
+@op(**_PLACING, hidden=("self_sizes", "index_sizes", "src_sizes"), disjoint=("index", "src"))
 def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with what ``src`` sends to each place reduced into it: sum, prod, mean, amax or amin."""
     if reduce not in _REDUCE:
