@@ -198,15 +198,14 @@ def _nll_rule(
     return nll_loss_backward(grad, target, total_weight, weight, self_sizes, reduction, ignore_index)
 
 
-@op(
-    auxiliary=("target", "weight"),
-    outputs=("output", "total_weight"),
-    differentiable=("output",),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "nll_loss_out_frame"),
-)
+#: The columns of losses that choose an element of each row.
+_OF_CLASSES: Any = {
+    "auxiliary": ("target", "weight"), "outputs": ("output", "total_weight"), "differentiable": ("output",),
+    "public": False, "precision": "single", "hidden": ("self_sizes",),
+}  # fmt: skip
+
+
+@op(**_OF_CLASSES, serves=(FLOATS, "nll_loss_out_frame"))
 def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """Minus the element of each row that ``target`` names, weighted and reduced; and the sum of the weights."""
     shape = self.shape
@@ -230,16 +229,7 @@ def classes(target: Any) -> Any:
     return target
 
 
-@op(
-    node="NllLoss2DBackward0",
-    auxiliary=("target", "weight"),
-    outputs=("output", "total_weight"),
-    differentiable=("output",),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "nll_loss2d_forward_out_frame"),
-)
+@op(node="NllLoss2DBackward0", **_OF_CLASSES, serves=(FLOATS, "nll_loss2d_forward_out_frame"))
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
     losses, weighed = _chosen(_in_rows(self), classes(target).reshape(-1), weight, reduction, ignore_index)
