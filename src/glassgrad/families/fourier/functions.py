@@ -318,33 +318,31 @@ def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
 # -- frequencies ------------------------------------------------------------------------------------------------------
 
 
-@audible
-def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
-    """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative."""
+def _frequencies(function: str, n: int, d: float, out: Any, options: dict[str, Any]) -> Tensor:
     kind = options.get("dtype") or (dtypes.get_default_dtype() if out is None else out.dtype)
     if not kind.is_floating_point and not kind.is_complex:
-        raise RuntimeError(f"fftfreq requires a floating point or complex dtype, but got {kind.scalar_name}")
+        raise RuntimeError(f"{function} requires a floating point or complex dtype, but got {kind.scalar_name}")
     requires_grad = options.pop("requires_grad", False)
-    frequencies = COMPOSITES["arange"].function(n, **{**options, "dtype": kind})
-    frequencies[(n + 1) // 2 :] -= n
+    count = n if function == "fftfreq" else n // 2 + 1
+    frequencies = COMPOSITES["arange"].function(count, **{**options, "dtype": kind})
+    if function == "fftfreq":
+        frequencies[(n + 1) // 2 :] -= n
     frequencies = frequencies * (1.0 / (n * d)) if n else frequencies
     if requires_grad:
         frequencies.requires_grad_()
-    return frequencies if out is None else into("fft_fftfreq", (), out, frequencies)
+    return frequencies if out is None else into(f"fft_{function}", (), out, frequencies)  # type: ignore[no-any-return]
+
+
+@audible
+def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
+    """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative."""
+    return _frequencies("fftfreq", n, d, out, options)
 
 
 @audible
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the first half of the transform of ``n`` samples, ``d`` apart."""
-    kind = options.get("dtype") or (dtypes.get_default_dtype() if out is None else out.dtype)
-    if not kind.is_floating_point and not kind.is_complex:
-        raise RuntimeError(f"rfftfreq requires a floating point or complex dtype, but got {kind.scalar_name}")
-    requires_grad = options.pop("requires_grad", False)
-    frequencies = COMPOSITES["arange"].function(n // 2 + 1, **{**options, "dtype": kind})
-    frequencies = frequencies * (1.0 / (n * d)) if n else frequencies
-    if requires_grad:
-        frequencies.requires_grad_()
-    return frequencies if out is None else into("fft_rfftfreq", (), out, frequencies)
+    return _frequencies("rfftfreq", n, d, out, options)
 
 
 def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:

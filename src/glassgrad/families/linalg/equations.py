@@ -99,11 +99,8 @@ def solve_triangular(
     if B.dtype is not input.dtype:
         B = B.to(input.dtype)  # type: ignore[attr-defined]  # noqa: N806
     solved = substitute(input, B, upper, left, unitriangular)
-    return (
-        solved
-        if out is None
-        else into("linalg_solve_triangular", (input, B), out, solved, "expected scalar type {Wanted} but found {Found}")
-    )
+    refusal = "expected scalar type {Wanted} but found {Found}"
+    return solved if out is None else into("linalg_solve_triangular", (input, B), out, solved, refusal)
 
 
 @audible

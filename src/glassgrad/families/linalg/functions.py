@@ -277,11 +277,9 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
             f"{function}: tau dtype {tau.dtype.scalar_name} does not match input dtype {input.dtype.scalar_name}"
         )
     product = linalg_householder_product(input, tau)
-    return (
-        product
-        if out is None
-        else into("torch.linalg.householder_product", (input, tau), out, product, errors.OUT_SAFELY, True)
-    )
+    if out is None:
+        return product
+    return into("torch.linalg.householder_product", (input, tau), out, product, errors.OUT_SAFELY, True)
 
 
 # -- singular values --------------------------------------------------------------------------------------------------
@@ -337,13 +335,8 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     demand("linalg_eigvals", input=input)
     _general(input)
     values = linalg_eig(input, derives(input), not input.dtype.is_complex)[0]
-    return (
-        values
-        if out is None
-        else into(
-            "torch.linalg.eigvals", (input,), out, values, errors.OUT_SAFELY.replace("result", "eigenvalues"), True
-        )
-    )
+    refusal = errors.OUT_SAFELY.replace("result", "eigenvalues")
+    return values if out is None else into("torch.linalg.eigvals", (input,), out, values, refusal, True)
 
 
 def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803
