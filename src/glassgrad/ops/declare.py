@@ -33,8 +33,9 @@ class Composite:
 
 
 def composite(
-    *aliases: str, method: bool = True, function: bool = True, operator: str | None = None, name: str | None = None
-) -> Callable[[Callable[..., Any]], Any]:
+    *aliases: str, method: bool = True, function: bool = True, operator: str | None = None, name: str | None = None,
+    page: str = "",
+) -> Callable[[Callable[..., Any]], Any]:  # fmt: skip
     """Publish the function below: as a function, as a Tensor method, as an operator; over a row of the same name.
 
     aliases   further names
@@ -42,6 +43,7 @@ def composite(
     function  whether the package has it as a function
     operator  the Python operator it stands behind
     name      its public name, where it is not its own (``all`` and ``sum`` would hide builtins)
+    page      the module in whose part PyTorch documents it ("torch"), where its docstring is to name that page
     """
 
     frame: Any = sys._getframe(1)
@@ -51,6 +53,10 @@ def composite(
 
     def declare(func: Callable[..., Any]) -> Callable[..., Any]:
         own = key = name or func.__name__
+        if page:
+            from ..ground.later import cite  # of which an everyday call has no need
+
+            cite(func, f"{page}.{own}")
         if type(func) is FunctionType:  # and no property
             if function and func.__name__ != own:  # errors and pickles know it by its public name
                 func.__name__ = func.__qualname__ = own

@@ -80,12 +80,11 @@ def _no_such_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     return TypeError(f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n{_TO}")
 
 
-@composite(function=False)
+@composite(function=False, page="torch.Tensor")
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor in another dtype or on another device; itself where nothing changes.
 
     ``to(dtype)``, ``to(device, dtype)``, ``to(other)``, each with non_blocking, copy and memory_format.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html
     """
     if len(args) == 1 and not kwargs and type(args[0]) is _dtype:
         return as_dtype(self, args[0])

@@ -44,15 +44,12 @@ _LINSPACE = tuple(
 _EYE = (f"int n, *, Tensor out = None, {_OPTIONS}", f"int n, int m, *, Tensor out = None, {_OPTIONS}")
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def arange(
     *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Any = None, dtype: Any = None,
     layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The numbers from ``start`` up to, without, ``end``, in steps of ``step``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
-    """
+    """The numbers from ``start`` up to, without, ``end``, in steps of ``step``."""
     if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < _EVERYDAY and devices.default_is_cpu():
         if dtype is start is end is step is out is layout is device is None and not requires_grad:
             return wrap(np.arange(args[0]))
@@ -394,14 +391,11 @@ _copied("view_as_complex_copy", view_as_complex, "Pairs of real numbers as compl
 # -- windows -----------------------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(page="torch")
 def as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:  # fmt: skip
-    """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.as_strided_scatter.html
-    """
+    """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements."""
     need_tensor("as_strided_scatter", "input", 1, input)
     need_tensor("as_strided_scatter", "src", 2, src)
     size, stride = tuple(size), tuple(stride)
@@ -501,12 +495,9 @@ _INDICES = Composed(
 )
 
 
-@composite()
+@composite(page="torch")
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Tensor:
-    """The indices of elements that are not zero, one in a row: the first ``size``, or filled up with ``fill_value``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nonzero_static.html
-    """
+    """The indices of elements that are not zero, one in a row: the first ``size``, or filled up with ``fill_value``."""
     if not hasattr(size, "__index__") or isinstance(size, bool):
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:

@@ -42,7 +42,7 @@ def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
     return padded
 
 
-@composite()
+@composite(page="torch")
 def stft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
     center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
@@ -55,8 +55,6 @@ def stft(
     window      what frames are multiplied with: ``win_length`` elements, in the middle of the frame
     center      whether frames are centred on their elements, the signal padded by ``pad_mode``
     onesided    only the first half of the frequencies (of real signals, unless told)
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.stft.html
     """
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
@@ -152,16 +150,13 @@ def _check_stft(
         )
 
 
-@composite()
+@composite(page="torch")
 def istft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
     center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
     return_complex: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The signal that is nearest to one with these transforms of frames: overlaps are added, windows divided out.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.istft.html
-    """
+    """The signal that is nearest to one with these transforms of frames: overlaps are added, windows divided out."""
     if window is None:
         warn_once(
             "A window was not provided. A rectangular window will be applied.Please provide the same window used by "

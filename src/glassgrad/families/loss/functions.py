@@ -516,15 +516,12 @@ def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[
         )
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
-    """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
-    """
+    """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum."""
     check_tensor(log_probs, "ctc_loss")
     batched = log_probs._array.ndim == 3
     inputs, labels = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")

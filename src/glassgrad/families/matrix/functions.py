@@ -61,12 +61,9 @@ def into(
 # -- matmul -----------------------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(page="torch")
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The matrix product: of vectors, matrices, or broadcast batches of matrices.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
-    """
+    """The matrix product: of vectors, matrices, or broadcast batches of matrices."""
     try:
         n, m = input._array.ndim, other._array.ndim
     except AttributeError:

@@ -157,12 +157,9 @@ def linalg_norm(
     return vector_norm(input, ord, dims, keepdim, dtype=dtype, out=out)
 
 
-@composite()
+@composite(page="torch")
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
-    """The ``p``-norm of all elements or along ``dim``; "fro" and "nuc" are norms of matrices.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
-    """
+    """The ``p``-norm of all elements or along ``dim``; "fro" and "nuc" are norms of matrices."""
     dims = (dim,) if isinstance(dim, int) else dim
     if isinstance(p, str):
         if p == "fro" and (dims is None or len(dims) <= 2):
@@ -227,15 +224,12 @@ def check_kinds(input: Any, *parameters: Any) -> None:
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Any:  # fmt: skip
-    """Each sample standardised over its last dimensions, scaled by ``weight`` and shifted by ``bias``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
-    """
+    """Each sample standardised over its last dimensions, scaled by ``weight`` and shifted by ``bias``."""
     if type(normalized_shape) is not tuple:
         if not isinstance(normalized_shape, (list, tuple)):
             raise TypeError(

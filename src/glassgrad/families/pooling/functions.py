@@ -200,14 +200,11 @@ def max_pool1d_with_indices(
     return squeeze_dim(values, -2), squeeze_dim(places, -2)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """The largest element of each window of the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
-    """
+    """The largest element of each window of the last dimension."""
     need_bool("max_pool1d", "ceil_mode", 6, ceil_mode)
     kernel = ints("max_pool1d", "kernel_size", 2, kernel_size)
     steps = ints("max_pool1d", "stride", 3, stride, none=True)
@@ -336,15 +333,12 @@ def _avg_pool_of(dims: int) -> Any:
 avg_pool2d, avg_pool3d = _avg_pool_of(2), _avg_pool_of(3)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The average of each window of the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
-    """
+    """The average of each window of the last dimension."""
     kernel = ints("avg_pool1d", "kernel_size", 2, kernel_size)
     steps, pads = ints("avg_pool1d", "stride", 3, stride, none=True), ints("avg_pool1d", "padding", 4, padding)
     need_rank("avg_pool1d", input, 2, 3)
@@ -423,12 +417,9 @@ def _line_size(function: str, input: Any, output_size: Any) -> tuple[int, ...]:
     return wanted
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Tensor:
-    """The averages of ``output_size`` windows that cover the last dimension evenly.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
-    """
+    """The averages of ``output_size`` windows that cover the last dimension evenly."""
     wanted = _line_size("adaptive_avg_pool1d", input, output_size)
     return squeeze_dim(adaptive_avg_pool2d(unsqueeze(input, -2), (1, *wanted)), -2)  # type: ignore[no-any-return]
 
@@ -465,12 +456,9 @@ def _adaptive_max_pool(dims: int) -> Any:
 adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = _adaptive_max_pool(2), _adaptive_max_pool(3)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
-    """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
-    """
+    """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places."""
     wanted = _line_size("adaptive_max_pool1d", input, output_size)
     _check_filled("adaptive_max_pool1d", input._array.shape)
     values, places = _adaptive_max(2, unsqueeze(input, -2), (1, *wanted))

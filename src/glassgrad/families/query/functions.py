@@ -430,12 +430,9 @@ def _compare(sizes: Any, steps: Any, first: int, second: int) -> int:
     return 1 if sizes[first] > sizes[second] else 0
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """The coordinates of flat indices in an array of ``shape``: one tensor for each dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.unravel_index.html
-    """
+    """The coordinates of flat indices in an array of ``shape``: one tensor for each dimension."""
     kind = indices.dtype
     if kind.is_floating_point or kind.is_complex or kind is dtypes.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")

@@ -103,15 +103,12 @@ def _everyday_whole(args: tuple[Any, ...], dtype: Any) -> Tensor | None:
     return quick(lambda sizes, kind: draws.randint(default_generator, sizes, kind, low, args[-2]), args[-1:], dtype)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def randint(
     *args: Any, low: Any = None, high: Any = None, size: Any = None, generator: Any = None, out: Any = None,
     dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Whole numbers from ``low`` (0 unless told) to ``high - 1``, of a size; int64 unless told.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
-    """
+    """Whole numbers from ``low`` (0 unless told) to ``high - 1``, of a size; int64 unless told."""
     plain = low is high is size is generator is out is layout is device is None and not requires_grad
     if plain and not modes.transforming:
         drawn = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
@@ -161,16 +158,13 @@ def randperm(
     return _created("randperm", make, (count,), kind, device, requires_grad, out, dtype)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 @asking
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.normal.html
-    """
+    """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them."""
     check_generator("normal", generator)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if modes.transforming:
@@ -497,12 +491,12 @@ def _uneven(values: Any, dim: int, points: Any, order: int) -> Any:
     return cat([first, inner, last], dim)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The slopes of sampled values along each of ``dim``: central differences, one-sided at the ends.
 
     ``spacing`` is the distance of samples, one for each dimension, or tensors of coordinates; ``edge_order`` (1 or 2)
-    the accuracy at the ends.  Source: https://docs.pytorch.org/docs/stable/generated/torch.gradient.html
+    the accuracy at the ends.
     """
     count = input._array.ndim
     if isinstance(spacing, Tensor) and not spacing._array.ndim:

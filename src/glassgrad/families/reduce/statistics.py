@@ -58,12 +58,11 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-@composite()
+@composite(page="torch")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariances of the variables in the rows of ``input``, observed in its columns.
 
     ``fweights`` (integers) counts each observation, ``aweights`` weighs it.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.cov.html
     """
     if input._array.ndim > 2:
         raise RuntimeError(
@@ -103,12 +102,9 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return (product / free).squeeze()  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(page="torch")
 def corrcoef(input: Any) -> Tensor:
-    """Pearson's correlations of the variables in the rows of ``input``, observed in its columns.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.corrcoef.html
-    """
+    """Pearson's correlations of the variables in the rows of ``input``, observed in its columns."""
     if input._array.ndim > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
@@ -234,14 +230,14 @@ _HISTOGRAM = (
 )
 
 
-@composite()
+@composite(page="torch")
 @asking
 def histogram(
     input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
 ) -> Any:
     """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given.
 
-    Not differentiable.  Source: https://docs.pytorch.org/docs/stable/generated/torch.histogram.html
+    Not differentiable.
     """
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
@@ -253,7 +249,7 @@ def histogram(
     return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 @asking
 def histogramdd(
     input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
@@ -261,7 +257,6 @@ def histogramdd(
     """How many points fall into each cell of a grid: coordinates lie along the last dimension of ``input``.
 
     ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.histogramdd.html
     """
     if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
@@ -348,14 +343,11 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     return rearranged(values, squeeze_dim_inplace, -1)
 
 
-@composite()
+@composite(page="torch")
 def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
-    """The values below which fractions ``q`` of the elements lie, of all or along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.quantile.html
-    """
+    """The values below which fractions ``q`` of the elements lie, of all or along ``dim``."""
     values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
     return values if out is None else _into(input, out, values)
 

@@ -386,12 +386,9 @@ def _pixels(function: str, input: Any, name: str, factor: Any) -> int:
     return factor
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html
-    """
+    """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r)."""
     factor = _pixels("pixel_shuffle", input, "upscale_factor", upscale_factor)
     channels = input._array.shape[-3]
     if channels % (factor * factor):
@@ -405,12 +402,9 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     return rows.pixel_shuffle(input, factor)  # type: ignore[no-any-return]
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
-    """
+    """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W)."""
     factor = _pixels("pixel_unshuffle", input, "downscale_factor", downscale_factor)
     for name, axis in (("height", -2), ("width", -1)):
         if input._array.shape[axis] % factor:
@@ -439,12 +433,9 @@ def _groups(function: str, input: Any, groups: Any) -> int:
     return groups
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def channel_shuffle(input: Any, groups: int) -> Tensor:
-    """Channels dealt out: the first of each of ``groups`` groups, then the second of each.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.channel_shuffle.html
-    """
+    """Channels dealt out: the first of each of ``groups`` groups, then the second of each."""
     return rows.channel_shuffle(input, _groups("channel_shuffle", input, groups))  # type: ignore[no-any-return]
 
 

@@ -65,11 +65,8 @@ def _polynomial(name: str, row: Any) -> Callable[..., Tensor]:
 of_degree = {name: _polynomial(name, row) for name, row in POLYNOMIALS.items()}
 
 
-@composite()
+@composite(page="torch")
 def frexp(input: Tensor, *, out: Any = None) -> Any:
-    """Mantissas from a half to one, and the powers of two that they are to be multiplied with.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.frexp.html
-    """
+    """Mantissas from a half to one, and the powers of two that they are to be multiplied with."""
     need_tensor("frexp", "input", 1, input)
     return tuple.__new__(results.frexp, frexp_parts(input, out=out))
