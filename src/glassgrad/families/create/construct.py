@@ -63,11 +63,14 @@ def mark(leaf: Tensor) -> None:
     leaf._edge = LEAF
 
 
-@composite(method=False, page="torch")
+@composite(method=False)
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
-    """A tensor that holds a copy of ``data``: numbers, nested sequences, NumPy arrays or a tensor."""
+    """A tensor that holds a copy of ``data``: numbers, nested sequences, NumPy arrays or a tensor.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.tensor.html
+    """
     if isinstance(data, Tensor):
         warn_of_copy("torch.tensor")
     return tensor_of(array_of(data, numpy_of(dtype)), device, requires_grad)
@@ -330,11 +333,14 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return tensor_of(array_of(data, kind), device, function="as_tensor")
 
 
-@composite(method=False, page="torch")
+@composite(method=False)
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
-    """``obj`` as a tensor: shared, or copied where asked or needed; ``copy=False`` refuses to copy."""
+    """``obj`` as a tensor: shared, or copied where asked or needed; ``copy=False`` refuses to copy.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
+    """
     kind = numpy_of(dtype, "asarray")
     if isinstance(obj, Tensor):
         if requires_grad is None:
