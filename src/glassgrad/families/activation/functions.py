@@ -132,8 +132,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
     if not 0 <= lambd <= _LARGEST:
         raise RuntimeError(
-            f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, "
-            f"but found {lambd:g}"
+            f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, but found {lambd:g}"
         )
     return rows.softshrink(input, lambd)
 

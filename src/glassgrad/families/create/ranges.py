@@ -401,18 +401,16 @@ def as_strided_scatter(
     size, stride = tuple(size), tuple(stride)
     if src._array.shape != size:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "
-            f"slice size = "
-            f"{list(size)}"
+            f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, slice size "
+            f"= {list(size)}"
         )
     offset = 0 if storage_offset is None else storage_offset - input.storage_offset()
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if needed > input._array.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{input._array.itemsize} requiring a storage size of {needed * input._array.itemsize} are out of "
-            f"bounds for "
-            f"storage of size {input._array.size * input._array.itemsize}"
+            f"{input._array.itemsize} requiring a storage size of {needed * input._array.itemsize} are out of bounds "
+            f"for storage of size {input._array.size * input._array.itemsize}"
         )
     steps = tuple(step // input._array.itemsize for step in np.asarray(input._array).strides)
     return window.put_window(input, src.to(input.dtype), (size, stride, offset), steps)  # type: ignore[no-any-return]
@@ -466,8 +464,7 @@ def resize(self: Any, *sizes: Any) -> Tensor:
         raise RuntimeError(
             f"requested resize to {'x'.join(map(str, wanted))} ({int(np.prod(wanted))} elements in total), but the "
             f"given tensor has a size of {'x'.join(map(str, self._array.shape))} ({self._array.size} elements). "
-            f"autograd's "
-            "resize can only change the shape of a given tensor, while preserving the number of elements. "
+            "autograd's resize can only change the shape of a given tensor, while preserving the number of elements. "
         )
     return self.contiguous().view(wanted)  # type: ignore[no-any-return]
 

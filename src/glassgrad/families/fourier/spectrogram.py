@@ -125,10 +125,9 @@ def _check_stft(
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
-            f"stft({dtypes.type_name(input.dtype)}{list(sizes)}, n_fft={n_fft}, hop_length={hop}, "
-            f"win_length={length}, window={_shown(window)}, normalized={_flag(normalized)}, "
-            f"onesided={_flag(onesided)}, return_complex={_flag(return_complex)}, align_to_window={_flag(align)}) "
-            f": expected {what}"
+            f"stft({dtypes.type_name(input.dtype)}{list(sizes)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
+            f"window={_shown(window)}, normalized={_flag(normalized)}, onesided={_flag(onesided)}, "
+            f"return_complex={_flag(return_complex)}, align_to_window={_flag(align)}) : expected {what}"
         )
 
     if input.dtype in (dtypes.float16, dtypes.bfloat16):

@@ -382,8 +382,7 @@ def triangular_solve(
         if tensor._array.ndim < 2:
             raise RuntimeError(
                 f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
-                f"{tensor._array.ndim} "
-                "dimensions instead"
+                f"{tensor._array.ndim} dimensions instead"
             )
     sides_fit("triangular_solve", input, A)
     answers = triangular.triangular_solve(input, A, upper, transpose, unitriangular)

@@ -69,9 +69,8 @@ def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target at their common sizes, with PyTorch's warning where those differ."""
     if target.size() != input.size():
         warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-            "This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
     return together(input, target)
 

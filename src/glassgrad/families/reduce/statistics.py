@@ -160,9 +160,8 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> lis
                 )
             if edges._array.ndim != 1:
                 raise RuntimeError(
-                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} "
-                    f"dimensions in "
-                    f"the bins tensor for dimension {dim}"
+                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} dimensions "
+                    f"in the bins tensor for dimension {dim}"
                 )
             if not edges._array.size:
                 raise RuntimeError(

@@ -47,15 +47,12 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> 
 
 _SCATTER = (
     "scatter() received an invalid combination of arguments - got ({}), but expected one of:\n * (int dim, Tensor "
-    "index, "
-    "Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number value)\n * "
-    "(int "
-    "dim, Tensor index, Number value, *, str reduce)\n"
+    "index, Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number "
+    "value)\n * (int dim, Tensor index, Number value, *, str reduce)\n"
 )
 _DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
-    "release. "
-    "Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
+    "release. Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
 )
 _warned: set[str] = set()

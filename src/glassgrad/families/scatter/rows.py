@@ -60,14 +60,12 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
         if beyond:
             raise RuntimeError(
                 f"Size does not match at dimension {beyond[0]} expected index {list(index.shape)} to be no larger than "
-                "self "
-                f"{list(self.shape)} apart from dimension {axis}"
+                f"self {list(self.shape)} apart from dimension {axis}"
             )
     elif src is not None and (beyond or any(n > m for n, m in zip(shape, src.shape or (1,), strict=True))):
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension "
-            f"{axis} "
-            f"and to be no larger size than src {list(src.shape)}"
+            f"{axis} and to be no larger size than src {list(src.shape)}"
         )
     elif beyond:
         raise RuntimeError(
@@ -294,8 +292,7 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     if source.dtype != self.dtype:
         raise RuntimeError(
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {name_of(self)} and "
-            "source.dtype = "
-            f"{name_of(source)}"
+            f"source.dtype = {name_of(source)}"
         )
     if index.size != source.size:
         raise IndexError(
