@@ -1,6 +1,7 @@
 """The namespaces around tensors that scripts ask: devices that are not there, flags, versions, compiling."""
 
 import importlib
+import inspect
 import subprocess
 import sys
 
@@ -185,3 +186,10 @@ def test_what_a_namespace_has_is_listed():
         if name == "torch":
             unlisted |= {f"{name}.{one}": "import *" for one in there - {*ours.__all__}}
     assert tried > 2000 and unlisted == {}
+
+
+@pytest.mark.parametrize("name", "nn.GELU nn.MaxPool2d nn.functional.gelu fft.rfft linalg.inv linalg.norm".split())
+def test_functions_and_layers_name_pytorchs_page(name):
+    package, _, own = f"glassgrad.{name}".rpartition(".")
+    doc = inspect.getdoc(getattr(importlib.import_module(package), own))
+    assert doc.endswith(f"\n\nSource: https://docs.pytorch.org/docs/stable/generated/torch.{name}.html")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .families.special import functions as _composite
 from .families.special import rows as _bessel
 from .families.special import rows as _special
+from .ground.later import cite as _cite
 from .ops.catalogue import FUNCTIONS as _F
 
 airy_ai = _bessel.special_airy_ai
@@ -53,3 +54,6 @@ __all__ = [
     "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w", "sinc", "softmax", "spherical_bessel_j0",
     "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
+
+for _name in __all__:
+    _cite(globals()[_name], f"torch.special.{_name}")

@@ -36,8 +36,9 @@ class Composite:
 
 
 def composite(
-    *aliases: str, method: bool = True, function: bool = True, operator: str | None = None, name: str | None = None
-) -> Callable[[Callable[..., Any]], Any]:
+    *aliases: str, method: bool = True, function: bool = True, operator: str | None = None, name: str | None = None,
+    page: str = "",
+) -> Callable[[Callable[..., Any]], Any]:  # fmt: skip
     """Publish the function below: as a function, as a Tensor method, as an operator; over a row of the same name.
 
     aliases   further names
@@ -45,6 +46,7 @@ def composite(
     function  whether the package has it as a function
     operator  the Python operator it stands behind
     name      its public name, where it is not its own (``all`` and ``sum`` would hide builtins)
+    page      the module in whose part PyTorch documents it ("torch"), where its docstring is to name that page
     """
 
     frame: Any = sys._getframe(1)
@@ -54,6 +56,10 @@ def composite(
 
     def declare(func: Callable[..., Any]) -> Callable[..., Any]:
         own = key = name or func.__name__
+        if page:
+            from ..ground.later import cite  # of which an everyday call has no need
+
+            cite(func, f"{page}.{own}")
         if type(func) is FunctionType:  # and no property
             if function and func.__name__ != own:  # errors and pickles know it by its public name
                 func.__name__ = func.__qualname__ = own
@@ -75,6 +81,31 @@ def functional(function: Function) -> Function:
     function.__name__ = function.__qualname__ = function.__name__.removeprefix("functional_")
     function.__module__ = f"{_OURS}.nn.functional"  # where pickles find it
     return audible(function)
+
+
+_DIMS = ("dimension", "two dimensions", "three dimensions")
+
+
+def named(name: str, **words: str) -> Callable[[Function], Function]:
+    """Call the function below by ``name``, and put ``words`` in the place of their names in braces in its docstring.
+
+    So that operations which differ in little are written once.
+    """
+
+    def call(function: Function) -> Function:
+        function.__name__ = function.__qualname__ = name
+        doc = function.__doc__ or ""
+        for key, word in words.items():
+            doc = doc.replace(f"{{{key}}}", word)
+        function.__doc__ = doc
+        return function
+
+    return call
+
+
+def of_dims(name: str, dims: int) -> Callable[[Function], Function]:
+    """The same of what differs in its number of dimensions: "{dims}" in the docstring."""
+    return named(name, dims=_DIMS[dims - 1])
 
 
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:

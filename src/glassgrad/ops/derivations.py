@@ -62,9 +62,22 @@ def _text(rule: Any) -> str | None:
         piece = [line.encode() for line in lines[first - 1 : last]]  # type: ignore[operator]
         piece[-1] = piece[-1][:right]
         piece[0] = piece[0][left:]
-        return _cut(ast.unparse(ast.parse(f"({b''.join(piece).decode()})", mode="eval").body))
+        expression = ast.parse(f"({b''.join(piece).decode()})", mode="eval").body
+        return _cut(ast.unparse(_Told(code.co_freevars, rule.__closure__).visit(expression)))
     except (SyntaxError, ValueError, IndexError):
         return None
+
+
+class _Told(ast.NodeTransformer):
+    """Puts the values of names around a rule, such as the number of dimensions it is written for, in their place."""
+
+    def __init__(self, names: tuple[str, ...], cells: Any) -> None:
+        self.values = {name: cell.cell_contents for name, cell in zip(names, cells or (), strict=True)}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802  what ``ast`` calls it
+        """A number or a text for its name."""
+        value = self.values.get(node.id)
+        return ast.Constant(value) if isinstance(value, (int, str)) else node
 
 
 def _is_doc(part: ast.stmt) -> bool:

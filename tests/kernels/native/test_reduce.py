@@ -136,7 +136,7 @@ def test_threads():
             runtime._set.threads = threads
             native, scan = compiled.reduce, compiled.scan
             found.append([native.total(a), native.deviations(a, 0.1), native.rows(a)])
-            found[-1] += [native.most(a, 1), native.most_of_rows(a, -1)]
+            found[-1] += [native.most_of_rows(a, 1), native.most_of_rows(a, -1)]
             found[-1] += [scan.running(a, 1), scan.running(a, 0), *scan.extremes(a, 1, 1)]
     finally:
         runtime._set.threads = before

@@ -13,9 +13,8 @@ FUNCTIONAL = {
 LAYERS = {
     "layers": {
         "activation": (
-            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish "
-            "PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softplus "
-            "Softshrink Softsign Tanh Tanhshrink Threshold"
+            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU RReLU ReLU "
+            "ReLU6 SELU SiLU Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Threshold"
         ),
     },
 }

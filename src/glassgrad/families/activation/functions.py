@@ -15,7 +15,6 @@ from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import lifted, writable
-from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus
 from ..create.functions import number_of
@@ -33,10 +32,7 @@ def _written(row: Any, target: Tensor, *settings: Any) -> Tensor:
 
 @audible
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The elements, negative ones replaced by zero.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu.html
-    """
+    """The elements, negative ones replaced by zero."""
     return _written(rows.relu, input) if inplace else rows.relu(input)
 
 
@@ -136,8 +132,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
     if not 0 <= lambd <= _LARGEST:
         raise RuntimeError(
-            f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, "
-            f"but found {lambd:g}"
+            f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, but found {lambd:g}"
         )
     return rows.softshrink(input, lambd)
 
@@ -268,8 +263,6 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 @composite()
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The elements, those not positive times ``weight``: one number, or one for each channel (dimension 1)."""
-    need_tensor("prelu", "input", 1, input)
-    need_tensor("prelu", "weight", 2, weight)
     if input._array.dtype != weight._array.dtype:
         input_type, weight_type = input.dtype.scalar_name, weight.dtype.scalar_name
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input_type} and {weight_type}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -14,28 +15,44 @@ from ..create.functions import empty
 from .rows import relu
 
 
-def _also(inplace: bool) -> str:
-    return ", inplace=True" if inplace else ""
+class _Elementwise(Module):
+    """A function of each element: what it is made with is kept, and shown as ``shown`` lists it."""
 
-
-class _Switch(Module):
-    """A function whose only setting is ``inplace``."""
-
+    _shown: Sequence[str] = ()
     inplace: bool
 
-    def __init__(self, inplace: bool = False) -> None:
+    def __init_subclass__(cls, shown: str | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if shown is not None:
+            cls._shown = shown.split()
+
+    def __init__(self, **settings: Any) -> None:
         super().__init__()
-        self.inplace = inplace
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The function of each element."""
+        raise NotImplementedError
 
     def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+        """The settings; ``inplace`` only where it is meant."""
+        shown = [(name, getattr(self, name)) for name in self._shown]
+        shown = [(name, repr(value) if isinstance(value, str) else value) for name, value in shown]
+        return ", ".join(f"{name}={value}" for name, value in shown if name != "inplace" or value)
+
+
+class _Switch(_Elementwise, shown="inplace"):
+    """A function whose only setting is ``inplace``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(inplace=inplace)
 
 
 class ReLU(_Switch):
     """max(x, 0). Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReLU.html"""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.relu(input, True) if self.inplace else relu(input)
 
 
@@ -43,7 +60,6 @@ class SiLU(_Switch):
     """x * sigmoid(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.silu(input, self.inplace)
 
 
@@ -51,7 +67,6 @@ class Mish(_Switch):
     """x * tanh(softplus(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.mish(input, self.inplace)
 
 
@@ -59,113 +74,85 @@ class SELU(_Switch):
     """scale * (max(0, x) + min(0, alpha * (exp(x) - 1))), with constants that keep mean and variance."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.selu(input, self.inplace)
 
 
-class Hardswish(_Switch):
+class Hardswish(_Switch, shown=""):
     """x * relu6(x + 3) / 6."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.hardswish(input, self.inplace)
 
-    def extra_repr(self) -> str:
-        return ""
 
-
-class Hardsigmoid(_Switch):
+class Hardsigmoid(_Switch, shown=""):
     """relu6(x + 3) / 6."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.hardsigmoid(input, self.inplace)
 
-    def extra_repr(self) -> str:
-        return ""
 
-
-class Sigmoid(Module):
+class Sigmoid(_Elementwise):
     """1 / (1 + exp(-x))."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return input.sigmoid()  # type: ignore[attr-defined,no-any-return]
 
 
-class Tanh(Module):
+class Tanh(_Elementwise):
     """The hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return input.tanh()  # type: ignore[attr-defined,no-any-return]
 
 
-class LogSigmoid(Module):
+class LogSigmoid(_Elementwise):
     """log(sigmoid(x))."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.logsigmoid(input)
 
 
-class Softsign(Module):
+class Softsign(_Elementwise):
     """x / (1 + |x|)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.softsign(input)
 
 
-class Tanhshrink(Module):
+class Tanhshrink(_Elementwise):
     """x - tanh(x)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.tanhshrink(input)
 
 
-class Threshold(Module):
+class Threshold(_Elementwise, shown="threshold value inplace"):
     """x where it is above ``threshold``, else ``value``."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold, self.value, self.inplace = threshold, value, inplace
+        super().__init__(threshold=threshold, value=value, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}{_also(self.inplace)}"
 
-
-class RReLU(Module):
+class RReLU(_Elementwise, shown="lower upper inplace"):
     """Leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training, and is their mean else."""
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__()
-        self.lower, self.upper, self.inplace = lower, upper, inplace
+        super().__init__(lower=lower, upper=upper, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}{_also(self.inplace)}"
 
-
-class Hardtanh(Module):
+class Hardtanh(_Elementwise, shown="min_val max_val inplace"):
     """x, kept between ``min_val`` and ``max_val``."""
 
     def __init__(
-        self,
-        min_val: float = -1.0,
-        max_val: float = 1.0,
-        inplace: bool = False,
-        min_value: float | None = None,
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
         max_value: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if value is not None:
@@ -179,144 +166,103 @@ class Hardtanh(Module):
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}{_also(self.inplace)}"
 
-
-class ReLU6(Hardtanh):
+class ReLU6(Hardtanh, shown="inplace"):
     """min(max(x, 0), 6)."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
-
-class ELU(Module):
+class ELU(_Elementwise, shown="alpha inplace"):
     """x where positive, else alpha * (exp(x) - 1)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+        super().__init__(alpha=alpha, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{_also(self.inplace)}"
 
-
-class CELU(Module):
+class CELU(_Elementwise, shown="alpha inplace"):
     """x where positive, else alpha * (exp(x / alpha) - 1)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+        super().__init__(alpha=alpha, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.celu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{_also(self.inplace)}"
 
-
-class LeakyReLU(Module):
+class LeakyReLU(_Elementwise, shown="negative_slope inplace"):
     """x where positive, else negative_slope * x."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
+        super().__init__(negative_slope=negative_slope, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}{_also(self.inplace)}"
 
-
-class GELU(Module):
+class GELU(_Elementwise, shown="approximate"):
     """x * Phi(x), Phi being the normal distribution; or its tanh approximation."""
 
     def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
+        super().__init__(approximate=approximate)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.gelu(input, approximate=self.approximate)
 
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
 
-
-class GLU(Module):
+class GLU(_Elementwise, shown="dim"):
     """The first half of ``dim`` times the sigmoid of the second."""
 
     def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
+        super().__init__(dim=dim)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.glu(input, self.dim)
 
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
 
-
-class Hardshrink(Module):
+class Hardshrink(_Elementwise):
     """x outside of +-lambd, else 0."""
 
     def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+        super().__init__(lambd=lambd)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return f"{self.lambd}"
 
 
-class Softshrink(Module):
+class Softshrink(_Elementwise):
     """x moved towards 0 by lambd."""
 
     def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
+        super().__init__(lambd=lambd)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
         return str(self.lambd)
 
 
-class Softplus(Module):
+class Softplus(_Elementwise, shown="beta threshold"):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above ``threshold``."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
+        super().__init__(beta=beta, threshold=threshold)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class PReLU(Module):
+class PReLU(_Elementwise, shown="num_parameters"):
     """x where positive, else weight * x, the weight being learned: one, or one for each channel."""
 
     weight: Parameter
@@ -332,8 +278,4 @@ class PReLU(Module):
         constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of each element."""
         return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"

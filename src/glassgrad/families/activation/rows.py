@@ -102,12 +102,14 @@ def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
 threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
 
 
+#: The columns of units that are computed element by element.
+_UNIT: Any = {"public": False, "halves": "single", "batched": "point"}
+
+
 @op(
-    public=False,
+    **_UNIT,
     native=lambda self, negative_slope=0.01: compiled.activation.leaky_relu(self, negative_slope),
     serves=(FLOATS, "leaky_relu_cpu"),
-    halves="single",
-    batched="point",
 )
 def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """The elements, negative ones times a small slope."""
@@ -206,11 +208,9 @@ shrink_backward.derivative(
 
 
 @op(
-    public=False,
+    **_UNIT,
     native=lambda self, alpha=1.0, scale=1, input_scale=1: compiled.activation.elu(self, alpha, scale, input_scale),
     serves=(FLOATS, "elu_cpu"),
-    halves="single",
-    batched="point",
 )
 def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
@@ -304,13 +304,11 @@ _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
 @op(
-    public=False,
+    **_UNIT,
     few=True,
     native=lambda self, approximate="none": compiled.activation.gelu(self, approximate),
     serves=(FLOATS, "GeluKernelImpl"),
-    halves="single",
     layout="elementwise",
-    batched="point",
 )
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
@@ -323,13 +321,11 @@ gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, a
 
 
 @op(
-    public=False,
+    **_UNIT,
     few=True,
     native=lambda grad_output, self, approximate="none": compiled.activation.gelu_backward(
         grad_output, self, approximate
     ),
-    halves="single",
-    batched="point",
 )
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
@@ -370,12 +366,10 @@ def _silu_of_few(self: Any) -> Any:
 
 
 @op(
-    public=False,
+    **_UNIT,
     native=lambda self: compiled.activation.silu(self),
     serves=(FLOATS + COMPLEX, "silu_cpu"),
-    halves="single",
     quick=_silu_of_few,
-    batched="point",
 )
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
@@ -385,13 +379,7 @@ def silu(self: Any, /) -> Any:
 silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 
 
-@op(
-    public=False,
-    few=True,
-    native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self),
-    halves="single",
-    batched="point",
-)
+@op(**_UNIT, few=True, native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self))
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
     return grad_output * ((self * (1 - (s := sigmoid.row.kernel(self))) + 1) * s)
@@ -405,14 +393,7 @@ def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
     return silu_backward(grad, self), grad * grad_output * bend
 
 
-@op(
-    public=False,
-    few=True,
-    native=lambda self: compiled.activation.mish(self),
-    serves=(FLOATS, "mish_cpu"),
-    halves="single",
-    batched="point",
-)
+@op(**_UNIT, few=True, native=lambda self: compiled.activation.mish(self), serves=(FLOATS, "mish_cpu"))
 def mish(self: Any, /) -> Any:
     """x times the hyperbolic tangent of log(1 + exp(x))."""
     return self * np.tanh(_softplus(self))
@@ -421,13 +402,7 @@ def mish(self: Any, /) -> Any:
 mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 
 
-@op(
-    public=False,
-    few=True,
-    native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self),
-    halves="single",
-    batched="point",
-)
+@op(**_UNIT, few=True, native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self))
 def mish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``mish``."""
     return grad_output * (self * sigmoid.row.kernel(self) * (1 - (t := np.tanh(_softplus(self))) * t) + t)
@@ -447,11 +422,9 @@ def _softplus(x: Any) -> Any:
 
 
 @op(
-    public=False,
+    **_UNIT,
     native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold),
     serves=(FLOATS, "softplus_cpu"),
-    halves="single",
-    batched="point",
 )
 def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
@@ -465,13 +438,7 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
 softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
 
 
-@op(
-    public=False,
-    few=True,
-    native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings),
-    halves="single",
-    batched="point",
-)
+@op(**_UNIT, few=True, native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings))
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
     scaled = self if beta == 1 else self * beta
@@ -489,13 +456,11 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
 
 @op(
     node="LogSigmoidBackward0",
-    public=False,
+    **_UNIT,
     shows={"buffer": ("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array))))},
     native=lambda self: compiled.activation.logsigmoid(self),
     serves=(FLOATS, "log_sigmoid_cpu"),
-    halves="single",
     layout="plain",
-    batched="point",
 )
 def logsigmoid(self: Any, /) -> Any:
     """The logarithm of the logistic function."""
@@ -505,12 +470,7 @@ def logsigmoid(self: Any, /) -> Any:
 logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
 
 
-@op(
-    public=False,
-    native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self),
-    halves="single",
-    batched="point",
-)
+@op(**_UNIT, native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self))
 def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``logsigmoid``."""
     return grad_output * sigmoid.row.kernel(-self)
@@ -537,12 +497,10 @@ hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
 
 @op(
     inplace=True,
-    public=False,
+    **_UNIT,
     few=True,
     native=lambda self: compiled.activation.hardswish(self),
     serves=(FLOATS, "hardswish_cpu"),
-    halves="single",
-    batched="point",
 )
 def hardswish(self: Any, /) -> Any:
     """x times its hardsigmoid."""
@@ -564,13 +522,7 @@ hardsigmoid_backward.derivative(
 )
 
 
-@op(
-    public=False,
-    few=True,
-    native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self),
-    halves="single",
-    batched="point",
-)
+@op(**_UNIT, few=True, native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self))
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
     return drop(self <= -3, choose(self < 3, grad_output * (self / 3 + 0.5), grad_output))

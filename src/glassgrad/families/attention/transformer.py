@@ -31,27 +31,14 @@ class Transformer(Module):
 
     ``src`` is (S, N, E) and ``tgt`` (T, N, E), the first two swapped with ``batch_first``; gives the size of ``tgt``.
     Masks: True (or minus infinity) is where attention may not go; the padding masks are (N, S) and (N, T).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Transformer.html
     """
 
     def __init__(
-        self,
-        d_model: int = 512,
-        nhead: int = 8,
-        num_encoder_layers: int = 6,
-        num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048, dropout: float = 0.1, activation: Activation = F.relu, custom_encoder: Any = None,
+        custom_decoder: Any = None, layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False,
+        bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         layer = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
 
@@ -72,19 +59,11 @@ class Transformer(Module):
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(
-        self,
-        src: Tensor,
-        tgt: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
-        src_is_causal: bool | None = None,
-        tgt_is_causal: bool | None = None,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
+        self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
         """The decoded target."""
         batch = 0 if self.batch_first else 1
         if len(src.shape) == 3 and src.shape[batch] != tgt.shape[batch]:
@@ -118,19 +97,14 @@ class TransformerEncoder(Module):
     """``num_layers`` copies of ``encoder_layer`` after each other, and ``norm`` after them.
 
     In evaluation without gradients, padded places of the output are zero (``enable_nested_tensor``).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoder.html
     """
 
     __constants__ = ["norm"]
 
     def __init__(
-        self,
-        encoder_layer: Any,
-        num_layers: int,
-        norm: Module | None = None,
-        enable_nested_tensor: bool = True,
+        self, encoder_layer: Any, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True,
         mask_check: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
@@ -183,10 +157,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """``num_layers`` copies of ``decoder_layer`` after each other, and ``norm`` after them.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoder.html
-    """
+    """``num_layers`` copies of ``decoder_layer`` after each other, and ``norm`` after them."""
 
     __constants__ = ["norm"]
 
@@ -197,56 +168,33 @@ class TransformerDecoder(Module):
         self.norm = norm
 
     def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
-        tgt_is_causal: bool | None = None,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
         """The decoded target."""
         length = _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
         causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, length)
         output: Any = tgt
         for layer in self.layers:
             output = layer(
-                output,
-                memory,
-                tgt_mask=tgt_mask,
-                memory_mask=memory_mask,
-                tgt_key_padding_mask=tgt_key_padding_mask,
-                memory_key_padding_mask=memory_key_padding_mask,
-                tgt_is_causal=causal,
+                output, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=causal,
                 memory_is_causal=memory_is_causal,
-            )
+            )  # fmt: skip
         return output if self.norm is None else self.norm(output)  # type: ignore[no-any-return]
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention and a network of two linear layers, each with a residual connection and a LayerNorm.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html
-    """
+    """Self-attention and a network of two linear layers, each with a residual connection and a LayerNorm."""
 
     __constants__ = ["norm_first"]
 
     def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         kind = {"device": device, "dtype": dtype}
         super().__init__()
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **kind)
@@ -319,27 +267,15 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to the encoder's output, and two linear layers, each with residual and LayerNorm.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoderLayer.html
-    """
+    """Self-attention, attention to the encoder's output, and two linear layers, each with residual and LayerNorm."""
 
     __constants__ = ["norm_first"]
 
     def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         kind = {"device": device, "dtype": dtype}
         super().__init__()
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **kind)
@@ -361,16 +297,10 @@ class TransformerDecoderLayer(Module):
         super().__setstate__(state)
 
     def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
-        tgt_is_causal: bool = False,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
         """The decoded target."""
         own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
         other = (memory, memory_mask, memory_key_padding_mask, memory_is_causal)
@@ -390,13 +320,9 @@ class TransformerDecoderLayer(Module):
         return self.dropout1(_attended(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _mha_block(
-        self,
-        x: Tensor,
-        mem: Tensor,
-        attn_mask: Tensor | None,
-        key_padding_mask: Tensor | None,
+        self, x: Tensor, mem: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Attention to the encoder's output, then dropout."""
         return self.dropout2(_attended(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 

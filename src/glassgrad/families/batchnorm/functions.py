@@ -15,7 +15,6 @@ from ...ground.hidden import Hidden
 from ...ground.listening import asking
 from ...ops.declare import composite, functional, unit
 from ...tensor.lifted import Lifted, derives
-from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import mul_number
 from ..norm import rows as norm_rows
 from ..norm.functions import check_kinds, check_normalized, several_values
@@ -180,7 +179,6 @@ def native_layer_norm(
     input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """What ``layer_norm`` gives, with the means and the inverse deviations."""
-    need_tensor("native_layer_norm", "input", 1, input)
     sizes = tuple(normalized_shape)
     check_normalized(input, sizes, weight, bias)
     check_kinds(input, weight, bias)
@@ -192,7 +190,6 @@ def native_group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """What ``group_norm`` gives for N samples of C channels of HxW elements, with means and inverse deviations."""
-    need_tensor("native_group_norm", "input", 1, input)
     check_kinds(input, weight, bias)
     out, mean, deviation = norm_rows.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     if derives(input):  # here the statistics carry gradients, too
@@ -219,7 +216,6 @@ def native_batch_norm(
 @asking
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """``input`` with elements dropped with probability ``p``, and the mask of those that stay."""
-    need_tensor("native_dropout", "input", 1, input)
     shape = input._array.shape
     if train is False or not input._array.size:
         return input.clone(), wrap(np.ones(shape, bool))

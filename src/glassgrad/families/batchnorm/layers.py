@@ -36,17 +36,9 @@ class _NormBase(Dimensional):
     _ranks: tuple[tuple[int, ...], ...]  # how many dimensions inputs may have, by the layer's own number
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -106,10 +98,7 @@ class _NormBase(Dimensional):
 
 
 class _BatchNorm(_NormBase):
-    """Each channel of (N, C, {sizes}) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """Each channel of (N, C, {sizes}) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`."""
 
     _ranks = ((2, 3), (4,), (5,))
 
@@ -137,22 +126,12 @@ class _BatchNorm(_NormBase):
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """A lazy {eager}: it learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A lazy {eager}: it learns ``num_features`` from its first input."""
 
     def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
+        self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True,
+        device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(0, eps, momentum, False, False, device, dtype, bias=False)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
@@ -193,7 +172,6 @@ class BatchNorm1d(_BatchNorm, dims=1):
 
     In evaluation mode by the running statistics, of which each training batch replaces the part ``momentum`` (None:
     the mean over all batches).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html
     """
 
 
@@ -216,24 +194,13 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm, dims=3):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all processes; there is one process here, so it is plain.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.SyncBatchNorm.html
-    """
+    """Batch normalisation over the batches of all processes; there is one process here, so it is plain."""
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
-        *,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, process_group: Any = None, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
@@ -268,25 +235,14 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_NormBase):
-    """Each channel of each sample of (N, C, {sizes}) or (C, {sizes}) brought to mean 0 and variance 1.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """Each channel of each sample of (N, C, {sizes}) or (C, {sizes}) brought to mean 0 and variance 1."""
 
     _ranks = ((2, 3), (3, 4), (4, 5))
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _get_no_batch_dim(self) -> int:

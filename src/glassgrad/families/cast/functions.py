@@ -19,7 +19,7 @@ from ...ground.runtime import warn_once
 from ...ground.window import strides_of
 from ...ops.declare import composite
 from ...tensor import lifted, writable
-from ..arithmetic.functions import is_number, need_tensor, plain
+from ..arithmetic.functions import is_number, plain
 from ..index.rows import select
 from ..pointwise import limit as sign
 from . import rows as cast
@@ -80,12 +80,11 @@ def _no_such_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     return TypeError(f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n{_TO}")
 
 
-@composite(function=False)
+@composite(function=False, page="torch.Tensor")
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor in another dtype or on another device; itself where nothing changes.
 
     ``to(dtype)``, ``to(device, dtype)``, ``to(other)``, each with non_blocking, copy and memory_format.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html
     """
     if len(args) == 1 and not kwargs and type(args[0]) is _dtype:
         return as_dtype(self, args[0])
@@ -468,9 +467,7 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
     return row(input, out=out)
 
 
-def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
-    need_tensor(function, a, 1, first)
-    need_tensor(function, b, 2, second)
+def _both_real(first: Any, second: Any) -> None:
     if not all(part._array.dtype.kind == "f" for part in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
@@ -486,14 +483,14 @@ def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
 @composite(name="complex", method=False)
 def complex_of(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """The complex numbers of real and imaginary parts."""
-    _both_real("real", real, "imag", imag, "complex")
+    _both_real(real, imag)
     return sign.complex_from(real, imag, out=out)
 
 
 @composite(method=False)
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """The complex numbers of sizes and angles."""
-    _both_real("abs", abs, "angle", angle, "polar")
+    _both_real(abs, angle)
     return sign.polar(abs, angle, out=out)
 
 

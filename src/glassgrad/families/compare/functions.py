@@ -33,7 +33,6 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
         and condition._array.dtype is _BOOL
     ):
         return compare.where(condition, input, other, out=out)
-    need_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
     if not is_operand(input) or not is_operand(other):
@@ -123,8 +122,6 @@ def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) ->
 @asking
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether elements are equal up to ``atol + rtol * abs(other)``."""
-    need_tensor("isclose", "input", 1, input)
-    need_tensor("isclose", "other", 2, other)
     rtol, atol = _limit("isclose", "rtol", 3, rtol), _limit("isclose", "atol", 4, atol)
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
@@ -159,6 +156,4 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 @composite()
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and elements."""
-    need_tensor("equal", "input", 1, input)
-    need_tensor("equal", "other", 2, other)
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())

@@ -354,43 +354,40 @@ def _transposed(
     return out if batched else squeeze_dim(out, 0)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Any:
     """The products of the windows of ``input`` (n, c, l) or (c, l) with ``weight`` (o, c / groups, k), plus ``bias``.
 
     ``padding`` is a number of zeros on both sides, or 'valid' (none) or 'same' (so that the length stays).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html
     """
     return _forward("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Any:
     """The products of the windows of images (n, c, h, w) or (c, h, w) with ``weight`` (o, c / groups, kh, kw).
 
     Settings are one number or two; ``padding`` may be 'valid' or 'same'.  ``bias`` (o) is added.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
     """
     return _forward("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Any:
     """The products of the windows of volumes (n, c, d, h, w) or (c, d, h, w) with ``weight`` (o, c / groups, *kernel).
 
     Settings are one number or three; ``padding`` may be 'valid' or 'same'.  ``bias`` (o) is added.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html
     """
     return _forward("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
@@ -398,32 +395,25 @@ def conv_transpose1d(
     """The adjoint of ``conv1d``: ``weight`` (c, o / groups, k) spread over the output by each element of ``input``.
 
     ``output_padding`` makes the output longer at its end.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose1d.html
     """
     return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The adjoint of ``conv2d``: ``weight`` (c, o / groups, kh, kw) spread by each element of ``input``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html
-    """
+    """The adjoint of ``conv2d``: ``weight`` (c, o / groups, kh, kw) spread by each element of ``input``."""
     return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The adjoint of ``conv3d``: ``weight`` (c, o / groups, *kernel) spread by each element of ``input``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose3d.html
-    """
+    """The adjoint of ``conv3d``: ``weight`` (c, o / groups, *kernel) spread by each element of ``input``."""
     return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -433,7 +423,6 @@ def convolution(
     output_padding: Any, groups: int,
 ) -> Any:  # fmt: skip
     """The convolution, plain or ``transposed``, of a batch; the weight tells how many dimensions there are."""
-    demand("convolution", input=input, weight=weight)
     settings = []
     for index, (name, value) in enumerate(
         [("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding)]
@@ -452,13 +441,10 @@ def convolution(
     return _checked(input, weight, bias, steps, around, spread, bool(transposed), extra, groups)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """The convolution of ``input`` (time, batch, c) with ``weight`` (kernel, c, o) along the time, plus ``bias`` (o).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv_tbc.html
     """
-    demand("conv_tbc", input=input, weight=weight, bias=bias)
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
     sizes, inner = input._array.shape, weight._array.shape
@@ -505,10 +491,7 @@ def _check(**settings: tuple[int, ...]) -> None:
 
 @audible
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of images (n, c, h, w) or (c, h, w) as columns: (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html
-    """
+    """The windows of images (n, c, h, w) or (c, h, w) as columns: (n, c * kernel, windows)."""
     demand("im2col", input=input)
     arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
@@ -545,10 +528,7 @@ def _counts(sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: A
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Images of ``output_size`` in which each element is the sum of its places in columns (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fold.html
-    """
+    """Images of ``output_size`` in which each element is the sum of its places in columns (n, c * kernel, windows)."""
     demand("col2im", input=input)
     arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     wanted = _pair("col2im", "output_size", 2, output_size)

@@ -35,21 +35,10 @@ class _ConvNd(Dimensional):
     output_padding: tuple[int, ...]
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: tuple[int, ...],
-        stride: tuple[int, ...],
-        padding: str | tuple[int, ...],
-        dilation: tuple[int, ...],
-        transposed: bool,
-        output_padding: tuple[int, ...],
-        groups: int,
-        bias: bool,
-        padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
+        padding: str | tuple[int, ...], dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
+        groups: int, bias: bool, padding_mode: str, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
@@ -130,19 +119,10 @@ class _Conv(_ConvNd):
     _functions = (F.conv1d, F.conv2d, F.conv3d)
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
         dtype: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         several = _ntuple(self._dims)
         super().__init__(
             in_channels,
@@ -178,7 +158,6 @@ class Conv1d(_Conv, dims=1):
 
     ``padding`` is a number, 'valid' or 'same'; ``padding_mode`` what the border is made of: 'zeros', 'reflect',
     'replicate', 'circular'.  ``groups`` splits the channels into that many convolutions side by side.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv1d.html
     """
 
 
@@ -187,14 +166,11 @@ class Conv2d(_Conv, dims=2):
 
     ``padding`` may be 'valid' or 'same'; ``padding_mode`` is what the border is made of: 'zeros', 'reflect',
     'replicate', 'circular'.  ``groups`` splits the channels into that many convolutions side by side.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html
     """
 
 
 class Conv3d(_Conv, dims=3):
     """From (n, in_channels, d, h, w) to (n, out_channels, d', h', w'); without n, too.  Settings: one number or three.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv3d.html
     """
 
 
@@ -204,49 +180,22 @@ class _ConvTransposeNd(_ConvNd):
     _functions = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         several = _ntuple(self._dims)
         super().__init__(
-            in_channels,
-            out_channels,
-            several(kernel_size),
-            several(stride),
-            several(padding),
-            several(dilation),
-            True,
-            several(output_padding),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+            in_channels, out_channels, several(kernel_size), several(stride), several(padding), several(dilation), True,
+            several(output_padding), groups, bias, padding_mode, device=device, dtype=dtype,
+        )  # fmt: skip
 
     def _output_padding(
-        self,
-        input: Tensor,
-        output_size: Any,
-        stride: Any,
-        padding: Any,
-        kernel_size: Any,
-        num_spatial_dims: int,
+        self, input: Tensor, output_size: Any, stride: Any, padding: Any, kernel_size: Any, num_spatial_dims: int,
         dilation: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """What must be added at the end so that the output has ``output_size``; ValueError where nothing does."""
         if output_size is None:
             return _single(self.output_padding)
@@ -291,24 +240,15 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd, dims=1):
-    """The adjoint of a ``Conv1d`` of the same settings: from (n, in_channels, l) to (n, out_channels, l').
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose1d.html
-    """
+    """The adjoint of a ``Conv1d`` of the same settings: from (n, in_channels, l) to (n, out_channels, l')."""
 
 
 class ConvTranspose2d(_ConvTransposeNd, dims=2):
-    """The adjoint of a ``Conv2d`` of the same settings: from (n, in_channels, h, w) to (n, out_channels, h', w').
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose2d.html
-    """
+    """The adjoint of a ``Conv2d`` of the same settings: from (n, in_channels, h, w) to (n, out_channels, h', w')."""
 
 
 class ConvTranspose3d(_ConvTransposeNd, dims=3):
-    """The adjoint of a ``Conv3d`` of the same settings.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose3d.html
-    """
+    """The adjoint of a ``Conv3d`` of the same settings."""
 
 
 # -- lazy layers -------------------------------------------------------------------------------------------------------
@@ -361,48 +301,24 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 
 class _LazyConv(_LazyConvXdMixin):
-    """A lazy {eager}: it learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A lazy {eager}: it learns ``in_channels`` from its first input."""
 
     def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._wait(out_channels, bias, device, dtype)
 
 
 class _LazyConvTranspose(_LazyConvXdMixin):
-    """A lazy {eager}: it learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A lazy {eager}: it learns ``in_channels`` from its first input."""
 
     def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
+        self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+        groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros", device: Any = None,
         dtype: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
         )
@@ -437,10 +353,7 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d, dims=3):  # type:
 
 
 class Fold(Module):
-    """Images of ``output_size``, each element the sum of its places in columns of windows (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Fold.html
-    """
+    """Images of ``output_size``, each element the sum of its places in columns of windows (n, c * kernel, windows)."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -463,10 +376,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Unfold.html
-    """
+    """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows)."""
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 

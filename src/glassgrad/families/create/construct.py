@@ -315,14 +315,9 @@ def _check_integer(value: Any, kind: np.dtype[Any]) -> None:
 
 @composite(method=False)
 def scalar_tensor(
-    s: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A 0-d tensor of a number, in the default dtype unless told."""
     kind = numpy_of(dtype, "scalar_tensor") or dtypes.get_default_dtype().numpy
     dtypes.check_number(s, kind)

@@ -148,15 +148,9 @@ def on_meta(device: Any, function: str) -> bool:
 
 
 def create(
-    function: str,
-    make: Callable[..., Any],
-    sizes: tuple[int, ...],
-    kind: np.dtype[Any],
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Any = None,
-    dtype: Any = None,
-) -> Tensor:
+    function: str, make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[Any], device: Any = None,
+    requires_grad: bool = False, out: Any = None, dtype: Any = None,
+) -> Tensor:  # fmt: skip
     """A new tensor of ``make(sizes, kind)``, or ``out`` filled with it in its own dtype."""
     if out is not None:
         check_out(function, out, dtype)
@@ -213,15 +207,9 @@ def quick(make: Callable[..., Any], size: tuple[Any, ...], dtype: Any) -> Tensor
 
 def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
     def factory(
-        *size: Any,
-        out: Any = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        **rest: Any,
-    ) -> Tensor:
+        *size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False, **rest: Any,
+    ) -> Tensor:  # fmt: skip
         if device is None and out is None and not rest and not requires_grad and layout is None:
             tensor = quick(make, size, dtype)
             if tensor is not None:
@@ -262,16 +250,9 @@ empty = _from_size("empty", np.empty, "A tensor whose elements are whatever was 
 
 @composite(method=False)
 def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor filled with one value; its dtype is the value's unless told."""
     sizes = checked_sizes("full", size)
     check_options("full", layout)
@@ -290,15 +271,9 @@ def _filler(value: Any) -> Callable[..., Any]:
 
 @composite(method=False)
 def empty_strided(
-    size: Any,
-    stride: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
+    size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
     pin_memory: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """An uninitialised tensor of these sizes and strides, in elements."""
     sizes = checked_sizes("empty_strided", size)
     strides = tuple(int(step) for step in stride)
@@ -321,15 +296,9 @@ def empty_strided(
 
 @composite(method=False)
 def empty_permuted(
-    size: Any,
-    physical_layout: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """An uninitialised tensor whose dimensions lie in memory in the order ``physical_layout``."""
     sizes, strides, step = checked_sizes("empty_permuted", size), [0] * len(physical_layout), 1
     for dim in reversed(physical_layout):
@@ -342,15 +311,9 @@ def empty_permuted(
 
 
 def like(
-    function: str,
-    input: Any,
-    make: Callable[..., Any],
-    dtype: Any,
-    layout: Any,
-    device: Any,
-    requires_grad: bool,
+    function: str, input: Any, make: Callable[..., Any], dtype: Any, layout: Any, device: Any, requires_grad: bool,
     memory_format: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A tensor of the size, dtype and layout of ``input``, made by ``make(array, kind)``."""
     need_tensor(function, "input", 1, input)
     check_options(function, layout)
@@ -394,15 +357,9 @@ def _filled(value: Any) -> Callable[..., Any]:
 def _like(function: str, make: Callable[..., Any], doc: str) -> Any:
     @asking
     def factory(
-        input: Tensor,
-        *,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        memory_format: Any = None,
-    ) -> Tensor:
+        input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+        requires_grad: bool = False, memory_format: Any = None,
+    ) -> Tensor:  # fmt: skip
         if dtype is layout is device is memory_format is None and not requires_grad and type(input) is Tensor:
             source = input._array
             if type(source) is np.ndarray and source.ndim and source.dtype.metadata is None and not modes.transforming:
@@ -422,16 +379,9 @@ empty_like = _like("empty_like", dense_like, "A tensor of the same size, dtype a
 @composite(method=False)
 @asking
 def full_like(
-    input: Tensor,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+    input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
     """The same size, dtype and layout, filled with one value."""
     need_tensor("full_like", "input", 1, input)
     value = number_of("full_like", "fill_value", 2, fill_value)
@@ -444,15 +394,9 @@ def full_like(
 
 def _new(function: str, make: Callable[..., Any], doc: str) -> Any:
     def method(
-        self: Tensor,
-        *size: Any,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        **rest: Any,
-    ) -> Tensor:
+        self: Tensor, *size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+        requires_grad: bool = False, **rest: Any,
+    ) -> Tensor:  # fmt: skip
         sizes = read_size(function, size, rest)
         check_options(function, layout, rest)
         where = device if device is not None else self.device
@@ -472,16 +416,9 @@ new_empty = _new("new_empty", np.empty, "An uninitialised tensor of a size, with
 
 @composite(function=False)
 def new_full(
-    self: Tensor,
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor of a size filled with one value, with this one's dtype unless told."""
     sizes = checked_sizes("new_full", size)
     value = number_of("new_full", "fill_value", 2, fill_value)
@@ -492,16 +429,9 @@ def new_full(
 
 @composite(function=False)
 def new_empty_strided(
-    self: Tensor,
-    size: Any,
-    stride: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    self: Tensor, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """An uninitialised tensor of these sizes and strides, with this one's dtype unless told."""
     where = device if device is not None else self.device
     out = empty_strided(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)
@@ -510,15 +440,9 @@ def new_empty_strided(
 
 @composite(function=False)
 def new_tensor(
-    self: Tensor,
-    data: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
+    self: Tensor, data: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
     requires_grad: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """A tensor of ``data``, with this one's dtype unless told."""
     if isinstance(data, Tensor):
         warn_of_copy("tensor.new_tensor")

@@ -44,23 +44,12 @@ _LINSPACE = tuple(
 _EYE = (f"int n, *, Tensor out = None, {_OPTIONS}", f"int n, int m, *, Tensor out = None, {_OPTIONS}")
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def arange(
-    *args: Any,
-    start: Any = None,
-    end: Any = None,
-    step: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
-    """The numbers from ``start`` up to, without, ``end``, in steps of ``step``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
-    """
+    *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """The numbers from ``start`` up to, without, ``end``, in steps of ``step``."""
     if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < _EVERYDAY and modes.local.device is None:
         if dtype is start is end is step is out is layout is device is None and not requires_grad:
             return wrap(np.arange(args[0]))
@@ -174,17 +163,9 @@ def _warn_resized(out: Tensor, count: int) -> None:
 
 @composite(method=False, name="range")
 def closed_range(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """The numbers from ``start`` to ``end``, both included, in steps of ``step``; deprecated for ``arange``."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
@@ -279,17 +260,9 @@ def _default_kind(first: Any, last: Any) -> np.dtype[Any]:
 
 @composite(method=False)
 def linspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
     if steps is None:
         raise no_match("linspace", (start, end), *_LINSPACE)
@@ -305,18 +278,9 @@ def linspace(
 
 @composite(method=False)
 def logspace(
-    start: Any,
-    end: Any,
-    steps: Any = None,
-    base: float = 10.0,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    start: Any, end: Any, steps: Any = None, base: float = 10.0, *, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """``steps`` numbers from ``base ** start`` to ``base ** end``, evenly spaced in the exponent."""
     if steps is None:
         raise no_match("logspace", (start, end), *_LINSPACE)
@@ -347,16 +311,9 @@ def _powers(base: Any, start: Any, end: Any, steps: int, kind: np.dtype[Any]) ->
 
 @composite(method=False)
 def eye(
-    n: Any,
-    m: Any = None,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """Ones on the diagonal, zeros elsewhere."""
     if m is not None and (isinstance(m, bool) or not hasattr(m, "__index__")):
         raise no_match("eye", (n, m), *_EYE)
@@ -434,14 +391,11 @@ _copied("view_as_complex_copy", view_as_complex, "Pairs of real numbers as compl
 # -- windows -----------------------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(page="torch")
 def as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:  # fmt: skip
-    """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.as_strided_scatter.html
-    """
+    """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements."""
     need_tensor("as_strided_scatter", "input", 1, input)
     need_tensor("as_strided_scatter", "src", 2, src)
     size, stride = tuple(size), tuple(stride)
@@ -477,7 +431,6 @@ def slice_inverse(
 @composite()
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """The view of the same memory with these sizes and strides, from an offset, all in elements."""
-    need_tensor("as_strided", "input", 1, input)
     layout = None if isinstance(input._array, Hidden) else window.layout_of(np.asarray(input._array))
     return window.as_strided(input, size, stride, storage_offset, layout)  # type: ignore[no-any-return]
 
@@ -515,8 +468,7 @@ def resize(self: Any, *sizes: Any) -> Tensor:
         raise RuntimeError(
             f"requested resize to {'x'.join(map(str, wanted))} ({int(np.prod(wanted))} elements in total), but the "
             f"given tensor has a size of {'x'.join(map(str, self._array.shape))} ({self._array.size} elements). "
-            f"autograd's "
-            "resize can only change the shape of a given tensor, while preserving the number of elements. "
+            "autograd's resize can only change the shape of a given tensor, while preserving the number of elements. "
         )
     return self.contiguous().view(wanted)  # type: ignore[no-any-return]
 
@@ -544,13 +496,9 @@ _INDICES = Composed(
 )
 
 
-@composite()
+@composite(page="torch")
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Tensor:
-    """The indices of elements that are not zero, one in a row: the first ``size``, or filled up with ``fill_value``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nonzero_static.html
-    """
-    need_tensor("nonzero_static", "input", 1, input)
+    """The indices of elements that are not zero, one in a row: the first ``size``, or filled up with ``fill_value``."""
     if not hasattr(size, "__index__") or isinstance(size, bool):
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:

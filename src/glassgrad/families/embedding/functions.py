@@ -43,10 +43,7 @@ def functional_embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The rows of ``weight`` that ``input`` names; ``max_norm`` scales longer ones down in place first.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
-    """
+    """The rows of ``weight`` that ``input`` names; ``max_norm`` scales longer ones down in place first."""
     if padding_idx is None:
         padding_idx = -1
     else:
@@ -118,15 +115,12 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def embedding_bag(
     weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0, sparse: bool = False,
     per_sample_weights: Any = None, include_last_offset: bool = False, padding_idx: int | None = None,
 ) -> Any:  # fmt: skip
-    """The sum (``mode`` 0), mean (1) or maximum (2) of each bag of rows, and what PyTorch remembers of the bags.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
-    """
+    """The sum (``mode`` 0), mean (1) or maximum (2) of each bag of rows, and what PyTorch remembers of the bags."""
     check_tensor(weight, "embedding_bag")
     if indices.dtype is not offsets.dtype:
         kind = dtypes.promote_types(indices.dtype, offsets.dtype)
@@ -207,7 +201,6 @@ def functional_embedding_bag(
     include_last_offset  whether ``offsets`` ends with where the last bag ends
     per_sample_weights   what each row is multiplied by, for sums only
     padding_idx          the row that counts for nothing
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
     """
     if weight.dtype is dtypes.int64 and input.is_floating_point():
         warn(

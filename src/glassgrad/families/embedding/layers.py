@@ -62,25 +62,13 @@ def _sizes(embeddings: Tensor) -> tuple[int, int]:
 
 
 class Embedding(_Table):
-    """A table of ``num_embeddings`` vectors: indices of any shape (*) become (*, embedding_dim).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
-    """
+    """A table of ``num_embeddings`` vectors: indices of any shape (*) become (*, embedding_dim)."""
 
     def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
+        _freeze: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = _place("Padding_idx", padding_idx, num_embeddings)
@@ -91,13 +79,7 @@ class Embedding(_Table):
     def forward(self, input: Tensor) -> Tensor:
         """The vectors of the indices."""
         return F.embedding(
-            input,
-            self.weight,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
     def extra_repr(self) -> str:
@@ -116,35 +98,19 @@ class Embedding(_Table):
 
     @classmethod
     def from_pretrained(
-        cls,
-        embeddings: Tensor,
-        freeze: bool = True,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-    ) -> Embedding:
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+    ) -> Embedding:  # fmt: skip
         """A layer over given vectors, which do not learn unless ``freeze`` is False."""
         rows, columns = _sizes(embeddings)
         return cls(
-            num_embeddings=rows,
-            embedding_dim=columns,
-            _weight=embeddings,
-            _freeze=freeze,
-            padding_idx=padding_idx,
-            max_norm=max_norm,
-            norm_type=norm_type,
-            scale_grad_by_freq=scale_grad_by_freq,
-            sparse=sparse,
-        )
+            num_embeddings=rows, embedding_dim=columns, _weight=embeddings, _freeze=freeze, padding_idx=padding_idx,
+            max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse,
+        )  # fmt: skip
 
 
 class EmbeddingBag(_Table):
-    """A table whose rows are summed, averaged or maximised in bags: indices (bags, n), or (all,) with offsets.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html
-    """
+    """A table whose rows are summed, averaged or maximised in bags: indices (bags, n), or (all,) with offsets."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
@@ -152,20 +118,10 @@ class EmbeddingBag(_Table):
     ]  # fmt: skip
 
     def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
@@ -195,30 +151,16 @@ class EmbeddingBag(_Table):
 
     @classmethod
     def from_pretrained(
-        cls,
-        embeddings: Tensor,
-        freeze: bool = True,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        include_last_offset: bool = False,
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
         padding_idx: int | None = None,
-    ) -> EmbeddingBag:
+    ) -> EmbeddingBag:  # fmt: skip
         """A layer over given rows, which do not learn unless ``freeze`` is False."""
         rows, columns = _sizes(embeddings)
         layer = cls(
-            num_embeddings=rows,
-            embedding_dim=columns,
-            _weight=embeddings,
-            max_norm=max_norm,
-            norm_type=norm_type,
-            scale_grad_by_freq=scale_grad_by_freq,
-            mode=mode,
-            sparse=sparse,
-            include_last_offset=include_last_offset,
+            num_embeddings=rows, embedding_dim=columns, _weight=embeddings, max_norm=max_norm, norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, include_last_offset=include_last_offset,
             padding_idx=padding_idx,
-        )
+        )  # fmt: skip
         layer.weight.requires_grad = not freeze
         return layer

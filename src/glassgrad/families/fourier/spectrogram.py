@@ -14,7 +14,6 @@ from ...tensor.lifted import all_values
 from ..cast.rows import view_as_complex, view_as_real
 from ..index.rows import slice as cut
 from ..index.rows import unfold_backward
-from ..matrix.functions import demand
 from ..pad.functions import pad
 from ..shape.rows import squeeze_dim, transpose, unsqueeze
 from .rows import fft_c2c, fft_c2r, fft_r2c
@@ -43,7 +42,7 @@ def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
     return padded
 
 
-@composite()
+@composite(page="torch")
 def stft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
     center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
@@ -56,10 +55,7 @@ def stft(
     window      what frames are multiplied with: ``win_length`` elements, in the middle of the frame
     center      whether frames are centred on their elements, the signal padded by ``pad_mode``
     onesided    only the first half of the frequencies (of real signals, unless told)
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.stft.html
     """
-    demand("stft", input=input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
@@ -129,10 +125,9 @@ def _check_stft(
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
-            f"stft({dtypes.type_name(input.dtype)}{list(sizes)}, n_fft={n_fft}, hop_length={hop}, "
-            f"win_length={length}, window={_shown(window)}, normalized={_flag(normalized)}, "
-            f"onesided={_flag(onesided)}, return_complex={_flag(return_complex)}, align_to_window={_flag(align)}) "
-            f": expected {what}"
+            f"stft({dtypes.type_name(input.dtype)}{list(sizes)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
+            f"window={_shown(window)}, normalized={_flag(normalized)}, onesided={_flag(onesided)}, "
+            f"return_complex={_flag(return_complex)}, align_to_window={_flag(align)}) : expected {what}"
         )
 
     if input.dtype in (dtypes.float16, dtypes.bfloat16):
@@ -154,17 +149,13 @@ def _check_stft(
         )
 
 
-@composite()
+@composite(page="torch")
 def istft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
     center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
     return_complex: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The signal that is nearest to one with these transforms of frames: overlaps are added, windows divided out.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.istft.html
-    """
-    demand("istft", input=input)
+    """The signal that is nearest to one with these transforms of frames: overlaps are added, windows divided out."""
     if window is None:
         warn_once(
             "A window was not provided. A rectangular window will be applied.Please provide the same window used by "

@@ -76,41 +76,33 @@ def _waves(length: int, periodic: bool, kind: Any, alpha: float, beta: float) ->
     return values
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def hann_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, **options: Any
 ) -> Tensor:
     """The window ``0.5 - 0.5 cos``: one bell, zero at its foot.
 
     periodic  whether the end of one window is the beginning of the next
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.hann_window.html
     """
     kind = _kind("hann_window", window_length, dtype, layout)
     return _window(_waves(window_length, periodic, kind, 0.5, 0.5), window_length, kind, options)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None,
     layout: Any = None, **options: Any,
 ) -> Tensor:  # fmt: skip
-    """The window ``alpha - beta cos``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.hamming_window.html
-    """
+    """The window ``alpha - beta cos``."""
     kind = _kind("hamming_window", window_length, dtype, layout)
     return _window(_waves(window_length, periodic, kind, alpha, beta), window_length, kind, options)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, **options: Any
 ) -> Tensor:
-    """The window ``0.42 - 0.5 cos + 0.08 cos`` of one turn and of two.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.blackman_window.html
-    """
+    """The window ``0.42 - 0.5 cos + 0.08 cos`` of one turn and of two."""
     kind = _kind("blackman_window", window_length, dtype, layout)
 
     def values(positions: Any) -> Any:
@@ -122,14 +114,11 @@ def blackman_window(
     return _window(values, window_length, kind, options)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, layout: Any = None, **options: Any
 ) -> Tensor:
-    """The triangle from zero to one and back.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.bartlett_window.html
-    """
+    """The triangle from zero to one and back."""
     kind = _kind("bartlett_window", window_length, dtype, layout)
 
     def values(positions: Any) -> Any:
@@ -141,15 +130,12 @@ def bartlett_window(
     return _window(values, window_length, kind, options)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, layout: Any = None,
     **options: Any,
 ) -> Tensor:  # fmt: skip
-    """The window by the modified Bessel function of a half circle of height ``beta``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.kaiser_window.html
-    """
+    """The window by the modified Bessel function of a half circle of height ``beta``."""
     kind = _kind("kaiser_window", window_length, dtype, layout)
     number_of("kaiser_window", "beta", 3, beta)
 

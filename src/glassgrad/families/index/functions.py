@@ -148,8 +148,7 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
         marks = "Tensor" if isinstance(mask, Tensor) else called(mask)
         raise TypeError(
             f"{function}() received an invalid combination of arguments - got ({marks}, {called(value)}), but expected "
-            "one "
-            "of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
+            "one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
         )
     _check_mask(function, mask, "fill")
     if isinstance(value, Tensor):

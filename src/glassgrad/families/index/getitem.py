@@ -31,21 +31,18 @@ _HUGE = 2**63 - 1
 
 _SCALAR = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
-    "tensor "
-    "to a number"
+    "tensor to a number"
 )
 _INVALID = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 _KINDS = "tensors used as indices must be long, int, byte or bool tensors"
 _BYTE = (
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally "
-    "at "
-    "/__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
+    "at /__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
 )
 _SEQUENCE = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
     "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
-    "which "
-    "will result either in an error or a different result (Triggered internally at "
+    "which will result either in an error or a different result (Triggered internally at "
     "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:{}.)"
 )
 _TRUNCATED = (
@@ -337,8 +334,7 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
                 if size != sizes[dim + at]:
                     raise IndexError(
                         f"The shape of the mask {list(data.shape)} at index {at} does not match the shape of the "
-                        "indexed "
-                        f"tensor {list(sizes)} at index {dim + at}"
+                        f"indexed tensor {list(sizes)} at index {dim + at}"
                     )
             dim += data.ndim
         elif data.dtype.kind == "i" and data.itemsize >= 4:

@@ -277,17 +277,9 @@ def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, i
 
 @index_reduce.derivative("self", "source")
 def _share_slices(
-    grad: Any,
-    self: Any,
-    index: Any,
-    source: Any,
-    result: Any,
-    self_sizes: Any,
-    source_sizes: Any,
-    dim: Any,
-    reduce: Any,
-    include_self: Any,
-) -> Any:
+    grad: Any, self: Any, index: Any, source: Any, result: Any, self_sizes: Any, source_sizes: Any, dim: Any,
+    reduce: Any, include_self: Any,
+) -> Any:  # fmt: skip
     """What ``scatter_reduce`` hands on, with one index for every element."""
     axis = axis_of(dim, len(self_sizes))
     wide = expand(view(index, _line_of(len(source_sizes), axis)), source_sizes)

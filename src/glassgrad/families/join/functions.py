@@ -190,8 +190,7 @@ def _evenly(name: str, least: int, input: Tensor, splits: Any, dim: int) -> tupl
     if isinstance(splits, int) and (splits == 0 or size % splits):
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not "
-            "divisible "
-            f"by the split_size {splits}!"
+            f"divisible by the split_size {splits}!"
         )
     return tensor_split(input, splits, dim)
 
@@ -218,8 +217,7 @@ def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 _INDEXING = (
     "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally "
-    "at "
-    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4215.)"
+    "at /__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4215.)"
 )
 
 
@@ -321,14 +319,12 @@ def repeat_interleave(
 ) -> Tensor:
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if repeats is None:
-        return wrap(_spread(input, input._array, None))
+        return wrap(_spread(input._array, None))
     if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
-            "one "
-            "of:\n * (Tensor repeats, int dim = None, *, int output_size = None)\n * (int repeats, int dim = None, *, "
-            "int "
-            "output_size = None)\n"
+            "one of:\n * (Tensor repeats, int dim = None, *, int output_size = None)\n * (int repeats, int dim = None, "
+            "*, int output_size = None)\n"
         )
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
@@ -352,10 +348,10 @@ def repeat_interleave(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{times.size} and input.size({axis}) = {sizes[axis]}"
         )
-    return index_select(input, wrap(_spread(repeats, times, output_size)), axis)
+    return index_select(input, wrap(_spread(times, output_size)), axis)
 
 
-def _spread(repeats: Tensor, times: Any, output_size: int | None) -> Any:
+def _spread(times: Any, output_size: int | None) -> Any:
     """Each index as often as ``times`` says."""
     if times.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")

@@ -33,8 +33,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
             if at != axis and size != wanted:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size {wanted} but got size "
-                    f"{size} "
-                    f"for tensor number {number} in the list."
+                    f"{size} for tensor number {number} in the list."
                 )
     return axis, first.shape
 
@@ -102,8 +101,7 @@ def stack(tensors: Any, /, dim: Any) -> Any:
         if tensor.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(tensor.shape)} at "
-                f"entry {entry}"
+                f"{list(tensor.shape)} at entry {entry}"
             )
     axis = axis_of(dim, len(first) + 1)
     if axis == 0:
@@ -194,8 +192,7 @@ def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
     if sum(shown) != self.shape[axis]:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size at "
-            "dimension "
-            f"{dim}), but got split_sizes={shown}"
+            f"dimension {dim}), but got split_sizes={shown}"
         )
     return _pieces(self, split_sizes, axis)
 

@@ -25,24 +25,17 @@ from .singular import linalg_svd
 # -- factors ----------------------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(page="torch")
 def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The inverses of the matrices that these triangles are the roots of.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.cholesky_inverse.html
-    """
+    """The inverses of the matrices that these triangles are the roots of."""
     square("cholesky_inverse", input)
     inverse = triangular.cholesky_inverse(input, upper)
     return inverse if out is None else into("cholesky_inverse", (input,), out, inverse, errors.OUT_SAFELY, True)
 
 
-@composite()
+@composite(page="torch")
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The solutions of ``A @ X = input``, where ``input2`` is the triangular root of ``A``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.cholesky_solve.html
-    """
-    demand("cholesky_solve", input=input, input2=input2)
+    """The solutions of ``A @ X = input``, where ``input2`` is the triangular root of ``A``."""
     for name, tensor in (("b", input), ("u", input2)):
         if tensor._array.ndim < 2:
             raise RuntimeError(
@@ -71,27 +64,22 @@ def sides_fit(function: str, b: Tensor, A: Tensor) -> None:  # noqa: N803  PyTor
     broadcast(m[:-2], n[:-2])
 
 
-@composite()
+@composite(page="torch")
 def geqrf(input: Tensor, *, out: Any = None) -> Any:
     """The triangle and the reflections that QR is made of, in one matrix, and the reflections' factors.
 
-    It has no derivative.  Source: https://docs.pytorch.org/docs/stable/generated/torch.geqrf.html
+    It has no derivative.
     """
-    demand("geqrf", input=input)
     if input._array.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     return answer("geqrf", (input,), out, orthogonal.geqrf(input))
 
 
-@composite()
+@composite(page="torch")
 def ormqr(
     input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False, *, out: Any = None
 ) -> Tensor:
-    """The product of the reflections in ``input``, with factors ``input2``, times ``input3``; or what undoes it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.ormqr.html
-    """
-    demand("ormqr", input=input, input2=input2, input3=input3)
+    """The product of the reflections in ``input``, with factors ``input2``, times ``input3``; or what undoes it."""
     for name, tensor in (("input", input), ("other", input3)):
         if tensor._array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
@@ -131,12 +119,9 @@ def ormqr(
     return product if out is None else into("ormqr", (input, input2, input3), out, product, refusal + "dtype {Found}")
 
 
-@composite()
+@composite(page="torch")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
-    """Orthonormal columns ``U``, falling values ``S``, orthonormal columns ``V``: ``U @ diag(S) @ V.mH = input``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.svd.html
-    """
+    """Orthonormal columns ``U``, falling values ``S``, orthonormal columns ``V``: ``U @ diag(S) @ V.mH = input``."""
     if compute_uv:
         u, s, vh = linalg.svd(input, not some)
         v = transpose(vh, -1, -2)
@@ -150,7 +135,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any =
     return answer("svd", (input,), out, (u, s, v))
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def lu_unpack(
     LU_data: Tensor,
     LU_pivots: Tensor,
@@ -159,10 +144,7 @@ def lu_unpack(
     *,
     out: Any = None,  # noqa: N803
 ) -> Any:
-    """The permutation and the two triangles that ``linalg.lu_factor`` packed.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.lu_unpack.html
-    """
+    """The permutation and the two triangles that ``linalg.lu_factor`` packed."""
     demand("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
     if unpack_pivots and LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
@@ -178,12 +160,9 @@ def lu_unpack(
 # -- determinants, powers ---------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(page="torch")
 def logdet(input: Tensor) -> Tensor:
-    """The logarithms of the determinants; NaN where one is negative.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.logdet.html
-    """
+    """The logarithms of the determinants; NaN where one is negative."""
     square("logdet", input)
     linalg.fractional("logdet", input, low=False)
     sign, size = linalg_slogdet(input)
@@ -229,12 +208,9 @@ def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
     return basis
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:  # noqa: N803
-    """The ``q`` largest singular values of ``A - M``, nearly, and their vectors: ``U``, ``S`` and ``V``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.svd_lowrank.html
-    """
+    """The ``q`` largest singular values of ``A - M``, nearly, and their vectors: ``U``, ``S`` and ``V``."""
     demand("svd_lowrank", A=A)
     q = 6 if q is None else q
     rows, columns = A._array.shape[-2:]
@@ -251,12 +227,9 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     return (v, s, u) if rows < columns else (u, s, v)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:  # noqa: N803
-    """The ``q`` first principal components of the rows of ``A``, nearly: ``U``, ``S`` and ``V``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.pca_lowrank.html
-    """
+    """The ``q`` first principal components of the rows of ``A``, nearly: ``U``, ``S`` and ``V``."""
     demand("pca_lowrank", A=A)
     rows, columns = A._array.shape[-2:]
     if q is None:
@@ -405,13 +378,11 @@ def triangular_solve(
 ) -> Any:  # fmt: skip
     """The solutions of triangular equations, and a copy of ``A``; an older form of ``linalg.solve_triangular``."""
     _warn_of("triangular_solve")
-    demand("triangular_solve", input=input, A=A)
     for name, tensor in (("b", input), ("A", A)):
         if tensor._array.ndim < 2:
             raise RuntimeError(
                 f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
-                f"{tensor._array.ndim} "
-                "dimensions instead"
+                f"{tensor._array.ndim} dimensions instead"
             )
     sides_fit("triangular_solve", input, A)
     answers = triangular.triangular_solve(input, A, upper, transpose, unitriangular)

@@ -55,7 +55,7 @@ def _mse_loss_backward(grad_output: Any, self: Any, target: Any, reduction: int)
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _in_rows(size: int, scores: Any, target: Any) -> tuple[Any, Any]:
+def _in_rows(scores: Any, target: Any) -> tuple[Any, Any]:
     """Scores and targets of all examples as of one: an example may be a single row."""
     return (scores, target) if scores._array.ndim == 2 else (fold(scores), fold(target))
 
@@ -75,7 +75,7 @@ def _nll(row: Any) -> None:
     @row.batch
     def rule(size: int, batched: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
         self, target = alike(size, batched[:2], self, target)
-        scores, classes = _in_rows(size, self, target)
+        scores, classes = _in_rows(self, target)
         shared = None if batched[2] else weight
         losses = row.caller(scores, classes, shared, 0, ignore_index)[0].reshape(target._array.shape)
         if batched[2]:

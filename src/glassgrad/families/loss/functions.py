@@ -71,9 +71,8 @@ def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target at their common sizes, with PyTorch's warning where those differ."""
     if target.size() != input.size():
         warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-            "This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
     return together(input, target)
 
@@ -97,10 +96,7 @@ def mse_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     weight: Any = None,
 ) -> Tensor:  # fmt: skip
-    """The mean squared error.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
-    """
+    """The mean squared error."""
     try:
         if weight is None and size_average is None and reduce is None and input._array.shape == target._array.shape:
             return rows.mse_loss(input, target, MODES[reduction])
@@ -312,10 +308,7 @@ def cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
     reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """The cross entropy of scores and classes, given as numbers or as probabilities.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
-    """
+    """The cross entropy of scores and classes, given as numbers or as probabilities."""
     if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
         try:
             scores, classes = input._array, target._array
@@ -347,7 +340,6 @@ def linear_cross_entropy(
 
     linear_weight  (C, features), or (C, ..., features) for a loss at several places
     options        what PyTorch's piecewise form may do to save memory; here the numbers are computed at once
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
     """
     if not 1 <= input.dim() <= 2:
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
@@ -540,15 +532,12 @@ def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[
         )
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
-    """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
-    """
+    """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum."""
     check_tensor(log_probs, "ctc_loss")
     batched = log_probs._array.ndim == 3
     inputs, labels = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
@@ -582,7 +571,6 @@ def functional_ctc_loss(
     log_probs  (T, N, C), or (T, C) for one sequence; log probabilities, as ``log_softmax`` gives them
     targets    (N, S), padded, or all in one line (sum of ``target_lengths``)
     blank      the class that stands between labels
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
     """
     return ctc_loss(  # type: ignore[no-any-return]
         log_probs, targets, input_lengths, target_lengths, blank, number(reduction), zero_infinity

@@ -48,7 +48,7 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(x - y) ** 2. Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MSELoss.html"""
+    """(x - y) ** 2."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -96,19 +96,12 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the target class.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html
-    """
+    """Minus the log-probability of the target class."""
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
+        self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+        reduce: bool | None = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
@@ -118,40 +111,25 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The negative log-likelihood of the log-softmax of scores.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html
-    """
+    """The negative log-likelihood of the log-softmax of scores."""
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
+        self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+        reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
+    ) -> None:  # fmt: skip
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
         return _cross_entropy(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
+            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
             label_smoothing=self.label_smoothing,
-        )
+        )  # fmt: skip
 
 
 class BCELoss(_WeightedLoss):
-    """-(y log x + (1 - y) log(1 - x)).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BCELoss.html
-    """
+    """-(y log x + (1 - y) log(1 - x))."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -159,22 +137,15 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross entropy of the sigmoid of scores.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html
-    """
+    """Binary cross entropy of the sigmoid of scores."""
 
     weight: Tensor | None
     pos_weight: Tensor | None
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        pos_weight: Tensor | None = None,
-    ) -> None:
+        self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
+        reduction: str = "mean", pos_weight: Tensor | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
@@ -187,10 +158,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """y * (log y - x), x being log-probabilities.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.KLDivLoss.html
-    """
+    """y * (log y - x), x being log-probabilities."""
 
     def __init__(
         self,
@@ -211,13 +179,9 @@ class NLLLoss2d(NLLLoss):
     """Deprecated: NLLLoss takes inputs of any number of dimensions."""
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
+        self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+        reduce: bool | None = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         warnings.warn(
             "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
             "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
@@ -228,10 +192,7 @@ class NLLLoss2d(NLLLoss):
 
 
 class CTCLoss(_Loss):
-    """Minus the log likelihood of label sequences, summed over their alignments with longer inputs.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CTCLoss.html
-    """
+    """Minus the log likelihood of label sequences, summed over their alignments with longer inputs."""
 
     __constants__ = ["blank", "reduction"]
 
@@ -250,26 +211,15 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """A linear layer and the cross entropy of what it gives.
 
     out_features  further sizes of the scores, for a loss at several places
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyLoss.html
     """
 
     __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
 
     def __init__(
-        self,
-        in_features: int,
-        num_classes: int,
-        *,
-        out_features: tuple[int, ...] = (),
-        bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-        reduction: str = "mean",
-        weight: Tensor | None = None,
-        ignore_index: int | None = None,
-        label_smoothing: float = 0.0,
-        options: LinearCrossEntropyOptions | None = None,
-    ) -> None:
+        self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
+        device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Tensor | None = None,
+        ignore_index: int | None = None, label_smoothing: float = 0.0, options: LinearCrossEntropyOptions | None = None,
+    ) -> None:  # fmt: skip
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
         if not 0 <= label_smoothing <= 1.0:
@@ -311,10 +261,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
 @dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """Settings of the piecewise ``linear_cross_entropy``, which trades time for memory; results are the same.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyOptions.html
-    """
+    """Settings of the piecewise ``linear_cross_entropy``, which trades time for memory; results are the same."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None
@@ -352,14 +299,9 @@ class PoissonNLLLoss(_Loss):
     """exp(x) - y * x, for counts; x - y * log(x) where ``log_input`` is False."""
 
     def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: bool | None = None,
-        eps: float = 1e-8,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
+        self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
+        reduce: bool | None = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
@@ -457,14 +399,9 @@ class MultiMarginLoss(_WeightedLoss):
     """max(0, margin - x[right] + x[other]) ** p over all other classes."""
 
     def __init__(
-        self,
-        p: int = 1,
-        margin: float = 1.0,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
+        self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None,
+        reduce: bool | None = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
@@ -483,15 +420,9 @@ class TripletMarginLoss(_MarginLoss):
     """max(0, distance to the positive - distance to the negative + margin)."""
 
     def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
+        self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
+        size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(margin, size_average, reduce, reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
@@ -509,13 +440,9 @@ class TripletMarginWithDistanceLoss(_MarginLoss):
     """The triplet loss of any distance function."""
 
     def __init__(
-        self,
-        *,
-        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-        margin: float = 1.0,
-        swap: bool = False,
-        reduction: str = "mean",
-    ) -> None:
+        self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
+        swap: bool = False, reduction: str = "mean",
+    ) -> None:  # fmt: skip
         super().__init__(margin, reduction=reduction)
         if margin <= 0:
             raise ValueError(

@@ -86,14 +86,11 @@ mse_loss_backward.derivative(
 # -- absolute error, rounded at its kink -------------------------------------------------------------------------------
 
 
-@op(
-    typed="promote",
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "smooth_l1_cpu"),
-    batched="point",
-)
+#: The columns of losses that are computed element by element, and reduced.
+_LOSS: Any = {"typed": "promote", "public": False, "precision": "single", "hidden": ("self_sizes",), "batched": "point"}
+
+
+@op(**_LOSS, serves=(FLOATS, "smooth_l1_cpu"))
 def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 1.0) -> Any:
     """Squares of small differences, absolute values of large ones; reduced."""
     off = np.abs(self - target)
@@ -107,14 +104,7 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
     return back, -back
 
 
-@op(
-    typed="promote",
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "huber_cpu"),
-    batched="point",
-)
+@op(**_LOSS, serves=(FLOATS, "huber_cpu"))
 def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
@@ -208,15 +198,14 @@ def _nll_rule(
     return nll_loss_backward(grad, target, total_weight, weight, self_sizes, reduction, ignore_index)
 
 
-@op(
-    auxiliary=("target", "weight"),
-    outputs=("output", "total_weight"),
-    differentiable=("output",),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "nll_loss_out_frame"),
-)
+#: The columns of losses that choose an element of each row.
+_OF_CLASSES: Any = {
+    "auxiliary": ("target", "weight"), "outputs": ("output", "total_weight"), "differentiable": ("output",),
+    "public": False, "precision": "single", "hidden": ("self_sizes",),
+}  # fmt: skip
+
+
+@op(**_OF_CLASSES, serves=(FLOATS, "nll_loss_out_frame"))
 def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """Minus the element of each row that ``target`` names, weighted and reduced; and the sum of the weights."""
     shape = self.shape
@@ -240,16 +229,7 @@ def classes(target: Any) -> Any:
     return target
 
 
-@op(
-    node="NllLoss2DBackward0",
-    auxiliary=("target", "weight"),
-    outputs=("output", "total_weight"),
-    differentiable=("output",),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "nll_loss2d_forward_out_frame"),
-)
+@op(node="NllLoss2DBackward0", **_OF_CLASSES, serves=(FLOATS, "nll_loss2d_forward_out_frame"))
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
     losses, weighed = _chosen(_in_rows(self), classes(target).reshape(-1), weight, reduction, ignore_index)
@@ -329,14 +309,7 @@ def bounded_reciprocal(self: Any, /) -> Any:
 bounded_reciprocal.derivative(self=lambda grad, result: -(grad * result * result))
 
 
-@op(
-    typed="promote",
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "binary_cross_entropy"),
-    batched="point",
-)
+@op(**_LOSS, serves=(FLOATS, "binary_cross_entropy"))
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reduction: int = 1) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``self``; reduced."""
     if self.size and not (np.min(self) >= 0 and np.max(self) <= 1):
@@ -387,14 +360,7 @@ def softplus_of_minus(self: Any, /) -> Any:
 softplus_of_minus.derivative(self=lambda grad, self: grad * (sigmoid(self) - 1))
 
 
-@op(
-    typed="promote",
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, "log_sigmoid_cpu"),
-    batched="point",
-)
+@op(**_LOSS, serves=(FLOATS, "log_sigmoid_cpu"))
 def binary_cross_entropy_with_logits(
     self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1
 ) -> Any:
@@ -429,14 +395,7 @@ def _no_float_fits(self: Any, target: Any, reduction: int = 1) -> RuntimeError:
     return RuntimeError(f"result type Float can't be cast to the desired output type {name}")
 
 
-@op(
-    typed="promote",
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=(FLOATS, _no_float_fits),
-    batched="point",
-)
+@op(**_LOSS, serves=(FLOATS, _no_float_fits))
 def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
     return reduced(softplus_of_minus.row.kernel(target * self), reduction)

@@ -25,12 +25,9 @@ _USAGE = (
 )
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def einsum(*args: Any) -> Tensor:
-    """The sum of products that an equation such as ``"ij,jk->ik"`` describes, or lists of subscripts after operands.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
-    """
+    """The sum of products that an equation such as ``"ij,jk->ik"`` describes, or lists of subscripts after operands."""
     equation, operands = _arguments(args)
     dims, positions, n_kept = _plan(equation, tuple(operand._array.ndim for operand in operands))
     _check_sizes(dims, operands)

@@ -61,12 +61,9 @@ def into(
 # -- matmul -----------------------------------------------------------------------------------------------------------
 
 
-@composite()
+@composite(page="torch")
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The matrix product: of vectors, matrices, or broadcast batches of matrices.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
-    """
+    """The matrix product: of vectors, matrices, or broadcast batches of matrices."""
     try:
         n, m = input._array.ndim, other._array.ndim
     except AttributeError:
@@ -186,10 +183,7 @@ def _reflected_matmul(self: Tensor, other: Any) -> Any:
 
 @audible
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """``input @ weight.T + bias``, over the last dimension of ``input``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
-    """
+    """``input @ weight.T + bias``, over the last dimension of ``input``."""
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
     try:
@@ -250,7 +244,6 @@ _in_place(baddbmm.row, lambda a, b: (*a[:2], b[2]) if len(a) == len(b) == 3 else
 @composite(method=False)
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each k, over the last dimensions of the inputs."""
-    demand("bilinear", input1=input1, input2=input2, weight=weight)
     tensors = {"input1": input1, "input2": input2, "weight": weight, **({} if bias is None else {"bias": bias})}
     if len({tensor.dtype for tensor in tensors.values()}) > 1:
         names = ", ".join(f"{name}: {dtypes.c_name(tensor.dtype)}" for name, tensor in tensors.items())
@@ -281,7 +274,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 @composite("ger")
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
     """The product of each element of one vector with each of another."""
-    demand("outer", input=input, vec2=vec2)
     for name, tensor in (("self", input), ("vec2", vec2)):
         if tensor._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
@@ -292,7 +284,6 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
 @composite()
 def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The product of vectors, summed over the last dimension of both."""
-    demand("inner", input=input, other=other)
     a, b = input._array, other._array
     if not a.ndim or not b.ndim:
         return mul(input, other, out=out)  # type: ignore[no-any-return]
@@ -374,7 +365,6 @@ def _stretched(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
 @composite()
 def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The Kronecker product: ``other`` in place of each element of ``input``, times that element."""
-    demand("kron", input=input, other=other)
     ndim = max(input._array.ndim, other._array.ndim)
     a, b = ((1,) * (ndim - x._array.ndim) + x._array.shape for x in (input, other))
     left = _stretched(input, tuple(n for size in a for n in (size, 1)))

@@ -31,7 +31,6 @@ class Linear(Module):
     """``x @ weight.T + bias``: from (*, in_features) to (*, out_features).
 
     Weight and bias are drawn uniformly from +-1/sqrt(in_features).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
     """
 
     __constants__ = ["in_features", "out_features"]
@@ -79,10 +78,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``x1 @ weight @ x2 + bias`` for each output feature.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Bilinear.html
-    """
+    """``x1 @ weight @ x2 + bias`` for each output feature."""
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
 
@@ -90,14 +86,9 @@ class Bilinear(Module):
     bias: Parameter | None
 
     def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
         dtype: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = Parameter(empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
@@ -128,10 +119,7 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear layer that learns ``in_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyLinear.html
-    """
+    """A Linear layer that learns ``in_features`` from its first input."""
 
     cls_to_become = Linear
 

@@ -72,13 +72,12 @@ def _group_norm(
         for part in native_group_norm(fold(input), parameters[0], parameters[1], size * N, C, HxW, group, eps)
     ]
     if apart:
-        weight, bias = (_by_channel(value, input._array.ndim, is_batch)
-                        for value, is_batch in zip((weight, bias), batched[1:], strict=True))  # fmt: skip
+        weight, bias = (_by_channel(value, input._array.ndim) for value in (weight, bias))
         out = _scaled(out, size, batched[1:], weight, bias, input._array.ndim - 1)
     return out, mean, rstd
 
 
-def _by_channel(value: Any, ndim: int, is_batch: bool) -> Any:
+def _by_channel(value: Any, ndim: int) -> Any:
     """One number for each channel, broadcastable against examples in a batch of ``ndim`` dimensions."""
     return None if value is None else value.reshape((*value._array.shape, *(1,) * (ndim - 3)))
 
@@ -92,7 +91,7 @@ def _group_norm_backward(
     ndim = input._array.ndim
     scaled = grad
     if batched[4]:
-        scaled, weight = grad * aligned(_by_channel(weight, ndim, True), ndim - 1), None
+        scaled, weight = grad * aligned(_by_channel(weight, ndim), ndim - 1), None
     back, *rest = native_group_norm_backward(
         fold(scaled), fold(input), fold(mean), fold(rstd), weight, size * N, C, HxW, group, (wanted[0], False, False)
     )

@@ -40,20 +40,12 @@ def _as_shape(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(_Affine):
-    """Mean 0 and variance 1 over the last dimensions, ``normalized_shape``; then a weight and a bias.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html
-    """
+    """Mean 0 and variance 1 over the last dimensions, ``normalized_shape``; then a weight and a bias."""
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
@@ -71,22 +63,12 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Mean 0 and variance 1 in each of ``num_groups`` groups of channels; then a weight and a bias for each channel.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html
-    """
+    """Mean 0 and variance 1 in each of ``num_groups`` groups of channels; then a weight and a bias for each channel."""
 
     def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
-        affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
@@ -105,19 +87,12 @@ class GroupNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """The input divided by its root mean square over the last dimensions; then a weight.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.RMSNorm.html
-    """
+    """The input divided by its root mean square over the last dimensions; then a weight."""
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float | None = None,
-        elementwise_affine: bool = True,
-        device: Any = None,
+        self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, device: Any = None,
         dtype: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
@@ -135,10 +110,7 @@ class RMSNorm(_Affine):
 
 
 class LocalResponseNorm(Module):
-    """Each element of (N, C, *) divided by ``(k + alpha * mean of squares) ** beta`` over ``size`` channels.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LocalResponseNorm.html
-    """
+    """Each element of (N, C, *) divided by ``(k + alpha * mean of squares) ** beta`` over ``size`` channels."""
 
     __constants__ = ["size", "alpha", "beta", "k"]
     size: int

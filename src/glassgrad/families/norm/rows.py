@@ -268,14 +268,14 @@ def _layer_norm_backward_of_many(
     return back, of_weight if wanted[1] else _NONE, of_bias if wanted[2] else _NONE
 
 
-@op(
-    auxiliary=("mean", "rstd"),
-    outputs=("result0", "result1", "result2"),
-    public=False,
-    hidden=("input_sizes",),
-    few=True,
-    native=_layer_norm_backward_of_many,
-)
+#: The columns of the ways back of normalisations.
+_BACK: Any = {
+    "auxiliary": ("mean", "rstd"), "outputs": ("result0", "result1", "result2"), "public": False,
+    "hidden": ("input_sizes",), "few": True,
+}  # fmt: skip
+
+
+@op(**_BACK, native=_layer_norm_backward_of_many)
 def native_layer_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, normalized_shape: Any = (),
     wanted: Any = (),
@@ -354,14 +354,7 @@ def _group_norm_backward_of_many(
     return tuple([part if want else _NONE for part, want in zip(result, wanted, strict=True)])
 
 
-@op(
-    auxiliary=("mean", "rstd"),
-    outputs=("result0", "result1", "result2"),
-    public=False,
-    hidden=("input_sizes",),
-    few=True,
-    native=_group_norm_backward_of_many,
-)
+@op(**_BACK, native=_group_norm_backward_of_many)
 def native_group_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0,
     group: int = 1, wanted: Any = (),

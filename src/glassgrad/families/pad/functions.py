@@ -23,8 +23,7 @@ def _widths(pad: Any) -> tuple[int, ...]:
         if isinstance(width, float) or not hasattr(width, "__index__"):
             raise TypeError(
                 f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {called(width)} "
-                "at pos "
-                f"{position}"
+                f"at pos {position}"
             )
     return tuple(width.__index__() for width in pad)
 
@@ -32,8 +31,6 @@ def _widths(pad: Any) -> tuple[int, ...]:
 @composite(method=False, function=False)
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """The tensor within a border: "constant", "reflect", "replicate" or "circular"; widths from the last dimension on.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
     """
     widths = _widths(pad)
     ndim = input._array.ndim
@@ -57,8 +54,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise NotImplementedError(
             f"Padding size {len(widths)} is not supported for {ndim}D input tensor.\nSupported combinations for "
             "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: "
-            "padding "
-            "size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+            "padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "circular":
         return _circular(input, widths)
@@ -75,8 +71,7 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
     if 0 in inner:
         raise RuntimeError(
             f"Expected {padded + 1}D or {padded + 2}D (batch mode) tensor with possibly 0 batch size and other "
-            "non-zero "
-            f"dimensions for input, but got: {list(sizes)}"
+            f"non-zero dimensions for input, but got: {list(sizes)}"
         )
     for offset in range(padded):
         axis = array.ndim - 1 - offset
@@ -84,8 +79,7 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
         if mode == "reflect" and (before >= sizes[axis] or after >= sizes[axis]):
             raise RuntimeError(
                 f"Argument #{4 + 2 * offset}: Padding size should be less than the corresponding input dimension, but "
-                "got: "
-                f"padding ({before}, {after}) at dimension {axis} of input {list(sizes)}"
+                f"got: padding ({before}, {after}) at dimension {axis} of input {list(sizes)}"
             )
     padded_sizes = [*sizes]
     for offset in range(padded):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import COMPLEX, REALS, op
+from ...ops.declare import of_dims
 
 
 def spans(pad: Any, ndim: int) -> list[tuple[int, int]]:
@@ -109,107 +110,28 @@ def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> An
 pad_backward.derivative(grad_output=lambda grad, padding, mode: pad_by(grad, padding, mode))
 
 
-@op(
-    node="ReflectionPad1DBackward0",
-    public=False,
-    hidden=("self_sizes",),
-    serves=(REALS + COMPLEX, "reflection_pad1d"),
-    forward="linear",
-    batched="first",
-)
-def reflection_pad1d(self: Any, /, padding: Any) -> Any:
-    """The last dimension within a border of its mirror image."""
-    return _padded(self, padding, "reflect")
+def _border(kind: str, mode: str, dims: int) -> Any:
+    """The row of the border of that kind around so many dimensions, which PyTorch's graph shows by its own name."""
+
+    @op(
+        node=f"{kind.capitalize()}Pad{dims}DBackward0",
+        public=False,
+        hidden=("self_sizes",),
+        serves=(REALS + COMPLEX, f"{kind}_pad{dims}d"),
+        layout=None if dims == 1 else "channels",
+        forward="linear",
+        batched="first",
+    )
+    @of_dims(f"{kind}_pad{dims}d", dims)
+    def border(self: Any, /, padding: Any) -> Any:
+        """The last {dims} within a border of their mirror image, or of their outermost elements."""
+        return _padded(self, padding, mode)
+
+    border.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, mode))
+    return border
 
 
-reflection_pad1d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
-
-
-@op(
-    node="ReflectionPad2DBackward0",
-    public=False,
-    hidden=("self_sizes",),
-    serves=(REALS + COMPLEX, "reflection_pad2d"),
-    layout="channels",
-    forward="linear",
-    batched="first",
-)
-def reflection_pad2d(self: Any, /, padding: Any) -> Any:
-    """The last two dimensions within a border of their mirror image."""
-    return _padded(self, padding, "reflect")
-
-
-reflection_pad2d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
-
-
-@op(
-    node="ReflectionPad3DBackward0",
-    public=False,
-    hidden=("self_sizes",),
-    serves=(REALS + COMPLEX, "reflection_pad3d"),
-    layout="channels",
-    forward="linear",
-    batched="first",
-)
-def reflection_pad3d(self: Any, /, padding: Any) -> Any:
-    """The last three dimensions within a border of their mirror image."""
-    return _padded(self, padding, "reflect")
-
-
-reflection_pad3d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
-
-
-@op(
-    node="ReplicationPad1DBackward0",
-    public=False,
-    hidden=("self_sizes",),
-    serves=(REALS + COMPLEX, "replication_pad1d"),
-    forward="linear",
-    batched="first",
-)
-def replication_pad1d(self: Any, /, padding: Any) -> Any:
-    """The last dimension within a border of its outermost elements."""
-    return _padded(self, padding, "replicate")
-
-
-replication_pad1d.derivative(
-    self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate")
-)
-
-
-@op(
-    node="ReplicationPad2DBackward0",
-    public=False,
-    hidden=("self_sizes",),
-    serves=(REALS + COMPLEX, "replication_pad2d"),
-    layout="channels",
-    forward="linear",
-    batched="first",
-)
-def replication_pad2d(self: Any, /, padding: Any) -> Any:
-    """The last two dimensions within a border of their outermost elements."""
-    return _padded(self, padding, "replicate")
-
-
-replication_pad2d.derivative(
-    self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate")
-)
-
-
-@op(
-    node="ReplicationPad3DBackward0",
-    public=False,
-    hidden=("self_sizes",),
-    serves=(REALS + COMPLEX, "replication_pad3d"),
-    layout="channels",
-    forward="linear",
-    batched="first",
-)
-def replication_pad3d(self: Any, /, padding: Any) -> Any:
-    """The last three dimensions within a border of their outermost elements."""
-    return _padded(self, padding, "replicate")
-
-
-replication_pad3d.derivative(
-    self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate")
-)
+reflection_pad1d, reflection_pad2d, reflection_pad3d = [_border("reflection", "reflect", dims) for dims in (1, 2, 3)]
+replication_pad1d, replication_pad2d, replication_pad3d = [
+    _border("replication", "replicate", dims) for dims in (1, 2, 3)
+]

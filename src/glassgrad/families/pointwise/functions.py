@@ -46,7 +46,6 @@ def _end(number: Any, tensor: Tensor) -> Any:
 
 def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, tuple[Any, ...], tuple[Any, ...]]:
     """The row that clamps by numbers or by tensors, with its inputs and settings."""
-    need_tensor(name, "input", 1, input)
     ends = [end for end in (min, max) if end is not None]
     if not ends:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")

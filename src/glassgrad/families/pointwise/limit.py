@@ -475,16 +475,15 @@ def conj_physical(self: Any, /) -> Any:
 conj_physical.derivative(self=lambda grad: conj_physical(grad))
 
 
-@op(
-    node="ComplexBackward0",
-    typed="promote",
-    holomorphic=False,
-    public=False,
-    out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
-    aligned=True,
-    layout="elementwise",
-    batched="point",
-)
+#: The columns of what makes complex numbers of two real ones.
+_OF_PARTS: Any = {
+    "typed": "promote", "public": False, "holomorphic": False,
+    "out": "Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'", "aligned": True,
+    "layout": "elementwise", "batched": "point",
+}  # fmt: skip
+
+
+@op(node="ComplexBackward0", **_OF_PARTS)
 def complex_from(real: Any, imag: Any, /) -> Any:
     """The complex number of a real and an imaginary part."""
     out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
@@ -495,16 +494,7 @@ def complex_from(real: Any, imag: Any, /) -> Any:
 complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
 
 
-@op(
-    typed="promote",
-    holomorphic=False,
-    public=False,
-    out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
-    serves=("fd", "polar_cpu"),
-    aligned=True,
-    layout="elementwise",
-    batched="point",
-)
+@op(**_OF_PARTS, serves=("fd", "polar_cpu"))
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""
     return complex_from.row.kernel(abs * np.cos(angle), abs * np.sin(angle))

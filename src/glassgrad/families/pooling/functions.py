@@ -12,11 +12,11 @@ from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, int64
+from ...ground.later import cite
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
-from ...ops.declare import composite, functional
+from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
-from ..arithmetic.functions import need_tensor
 from ..reduce.functions import mean
 from ..shape.functions import ints, need_bool, need_rank, on_meta, one_int, sized
 from ..shape.rows import squeeze_dim, unsqueeze
@@ -117,7 +117,6 @@ def _max_pool(
     function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any,
     places: bool,
 ) -> Any:  # fmt: skip
-    need_tensor(function, "input", 1, input)
     need_bool(function, "ceil_mode", 6, ceil_mode)
     numbers = [
         ints(function, name, 2 + offset, value, none=name == "stride")
@@ -146,56 +145,39 @@ def _max_pool(
     return result if places else result[0]
 
 
-@audible
-def max_pool2d_with_indices(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest element of each window of the last two dimensions; its place too, with ``return_indices``.
+def _max_pools(dims: int) -> tuple[Any, Any]:
+    """``max_pool2d`` or ``max_pool3d``, and what gives places too."""
+    function = f"max_pool{dims}d"
 
-    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
-    """
-    return _max_pool(  # type: ignore[no-any-return]
-        "max_pool2d_with_indices", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True
-    )
+    @audible
+    @of_dims(f"{function}_with_indices", dims)
+    def with_indices(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """The largest element of each window of the last {dims}; its place too, with ``return_indices``.
 
+        Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
+        """
+        return _max_pool(  # type: ignore[no-any-return]
+            f"{function}_with_indices", dims, input, kernel_size, stride, padding, dilation, ceil_mode, True
+        )
 
-@audible
-def max_pool3d_with_indices(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest element of each window of the last three dimensions; its place too, with ``return_indices``.
+    @composite(method=False)
+    @of_dims(function, dims)
+    def pool(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+    ) -> Tensor:
+        """The largest element of each window of the last {dims}; windows lie side by side without a ``stride``."""
+        return _max_pool(function, dims, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
 
-    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
-    """
-    return _max_pool(  # type: ignore[no-any-return]
-        "max_pool3d_with_indices", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True
-    )
-
-
-@composite(method=False)
-def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> Tensor:
-    """The largest element of each window of the last two dimensions; windows lie side by side without a ``stride``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
-    """
-    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
+    cite(pool, f"torch.nn.functional.{function}")
+    cite(with_indices, f"torch.nn.functional.{function}")
+    return pool, with_indices
 
 
-@composite(method=False)
-def max_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> Tensor:
-    """The largest element of each window of the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
-    """
-    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
+max_pool2d, max_pool2d_with_indices = _max_pools(2)
+max_pool3d, max_pool3d_with_indices = _max_pools(3)
 
 
 @composite(method=False)
@@ -204,7 +186,6 @@ def max_pool1d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """The largest element of each window of the last dimension, and its place in its line."""
     function = "max_pool1d_with_indices"
-    need_tensor(function, "input", 1, input)
     need_bool(function, "ceil_mode", 6, ceil_mode)
     kernel = ints(function, "kernel_size", 2, kernel_size)
     steps = ints(function, "stride", 3, stride, none=True)
@@ -219,15 +200,11 @@ def max_pool1d_with_indices(
     return squeeze_dim(values, -2), squeeze_dim(places, -2)
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """The largest element of each window of the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
-    """
-    need_tensor("max_pool1d", "input", 1, input)
+    """The largest element of each window of the last dimension."""
     need_bool("max_pool1d", "ceil_mode", 6, ceil_mode)
     kernel = ints("max_pool1d", "kernel_size", 2, kernel_size)
     steps = ints("max_pool1d", "stride", 3, stride, none=True)
@@ -311,7 +288,6 @@ def _avg_pool(
     divisor_override: Any,
 ) -> Tensor:  # fmt: skip
     function = f"avg_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     kernel = ints(function, "kernel_size", 2, kernel_size)
     steps, pads = ints(function, "stride", 3, stride, none=True), ints(function, "padding", 4, padding)
     need_bool(function, "ceil_mode", 5, ceil_mode)
@@ -341,40 +317,28 @@ def _avg_pool(
     return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)  # type: ignore[no-any-return]
 
 
-@composite(method=False, function=False)
-def avg_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The average of each window of the last two dimensions; windows lie side by side without a ``stride``.
+def _avg_pool_of(dims: int) -> Any:
+    @composite(method=False, function=False)
+    @of_dims(f"avg_pool{dims}d", dims)
+    def pool(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The average of each window of the last {dims}; windows lie side by side without a ``stride``."""
+        return _avg_pool(dims, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html
-    """
-    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-
-
-@composite(method=False, function=False)
-def avg_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The average of each window of the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html
-    """
-    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return pool
 
 
-@composite(method=False)
+avg_pool2d, avg_pool3d = _avg_pool_of(2), _avg_pool_of(3)
+
+
+@composite(method=False, page="torch.nn.functional")
 def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The average of each window of the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
-    """
-    need_tensor("avg_pool1d", "input", 1, input)
+    """The average of each window of the last dimension."""
     kernel = ints("avg_pool1d", "kernel_size", 2, kernel_size)
     steps, pads = ints("avg_pool1d", "stride", 3, stride, none=True), ints("avg_pool1d", "padding", 4, padding)
     need_rank("avg_pool1d", input, 2, 3)
@@ -415,7 +379,6 @@ def _check_filled(function: str, sizes: Sequence[int], first: int = 1) -> None:
 
 def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     function = f"adaptive_avg_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     wanted = ints(function, "output_size", 2, output_size)
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     if len(wanted) != dims:
@@ -434,45 +397,35 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
-@audible
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size.
+def _adaptive_avg_pool(dims: int) -> Any:
+    @audible
+    @of_dims(f"adaptive_avg_pool{dims}d", dims)
+    def pool(input: Any, output_size: Any) -> Tensor:
+        """The averages of windows that cover the last {dims} evenly; None keeps a dimension's size."""
+        return _adaptive_avg(dims, input, _sizes_or(output_size, tuple(input.size())))
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
-    """
-    return _adaptive_avg(2, input, _sizes_or(output_size, tuple(input.size())))
+    return pool
 
 
-@audible
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
-    """
-    return _adaptive_avg(3, input, _sizes_or(output_size, tuple(input.size())))
+adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_pool(3)
 
 
 def _line_size(function: str, input: Any, output_size: Any) -> tuple[int, ...]:
-    need_tensor(function, "input", 1, input)
     wanted = ints(function, "output_size", 2, output_size)
     need_rank(function, input, 2, 3)
     one_int(function, "output_size", wanted)
     return wanted
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Tensor:
-    """The averages of ``output_size`` windows that cover the last dimension evenly.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
-    """
+    """The averages of ``output_size`` windows that cover the last dimension evenly."""
     wanted = _line_size("adaptive_avg_pool1d", input, output_size)
     return squeeze_dim(adaptive_avg_pool2d(unsqueeze(input, -2), (1, *wanted)), -2)  # type: ignore[no-any-return]
 
 
 def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     function = f"adaptive_max_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     wanted = ints(function, "output_size", 2, output_size)
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     _check_adaptive(function, input, dims, ":")
@@ -489,34 +442,23 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     return (rows.adaptive_max_pool2d if dims == 2 else rows.adaptive_max_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
-@audible
-def adaptive_max_pool2d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows that cover the last two dimensions evenly, and their places.
+def _adaptive_max_pool(dims: int) -> Any:
+    @audible
+    @of_dims(f"adaptive_max_pool{dims}d_with_indices", dims)
+    def pool(input: Any, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
+        """The largest elements of windows that cover the last {dims} evenly, and their places."""
+        return _adaptive_max(dims, input, _sizes_or(output_size, tuple(input.size())))
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
-    """
-    return _adaptive_max(2, input, _sizes_or(output_size, tuple(input.size())))
-
-
-@audible
-def adaptive_max_pool3d_with_indices(
-    input: Any, output_size: Any, return_indices: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows that cover the last three dimensions evenly, and their places.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
-    """
-    return _adaptive_max(3, input, _sizes_or(output_size, tuple(input.size())))
+    cite(pool, f"torch.nn.functional.adaptive_max_pool{dims}d")
+    return pool
 
 
-@composite(method=False)
+adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = _adaptive_max_pool(2), _adaptive_max_pool(3)
+
+
+@composite(method=False, page="torch.nn.functional")
 def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
-    """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
-    """
+    """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places."""
     wanted = _line_size("adaptive_max_pool1d", input, output_size)
     _check_filled("adaptive_max_pool1d", input._array.shape)
     values, places = _adaptive_max(2, unsqueeze(input, -2), (1, *wanted))
@@ -570,28 +512,19 @@ def _lp_pool(
 
 @audible
 def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The ``norm_type``-norm of each window of the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool1d.html
-    """
+    """The ``norm_type``-norm of each window of the last dimension."""
     return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode, kernel_size)
 
 
 @audible
 def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The ``norm_type``-norm of each window of the last two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html
-    """
+    """The ``norm_type``-norm of each window of the last two dimensions."""
     width, height = repeated(kernel_size, 2)
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode, width * height)
 
 
 @audible
 def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The ``norm_type``-norm of each window of the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool3d.html
-    """
+    """The ``norm_type``-norm of each window of the last three dimensions."""
     depth, width, height = repeated(kernel_size, 3)
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode, depth * width * height)

@@ -163,10 +163,6 @@ def largest(array: Any, axes: tuple[Windows, ...]) -> tuple[Any, Any]:
     if not array.size or not all([plan.number for plan in axes]):
         shape = (*array.shape[: array.ndim - len(axes)], *[plan.number for plan in axes])
         return np.zeros(shape, kind), np.zeros(shape, np.int64)
-    if array.size >= compiled.least:
-        result = compiled.pooling.largest(array, axes)
-        if result is not None:
-            return result
     if all([plan.whole for plan in axes]):
         lines = array.reshape(*array.shape[: array.ndim - len(axes)], -1)
         places = lines.argmax(-1).astype(np.int64, copy=False)

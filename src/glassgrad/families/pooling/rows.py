@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.row import FLOATS, REALS, op
 from ...kernels.columns import not_implemented
+from ...ops.declare import of_dims
 from . import kernels as windows
 
 _WHOLE = "lq"  # int64, by each of its names
@@ -80,43 +81,33 @@ def _max_pool_rule(
     )
 
 
-@op(
-    node="MaxPool2DWithIndicesBackward0",
-    outputs=("result0", "result1"),
-    differentiable=("result0",),
-    public=False,
-    serves=(REALS, "max_pool2d"),
-    layout="channels",
-    batched="first",
-)
-def max_pool2d_with_indices(
-    self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    """The largest element of each window of the last two dimensions, and its place."""
-    return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
+_PLACES_TOO: Any = {"outputs": ("result0", "result1"), "differentiable": ("result0",), "public": False}
 
 
-max_pool2d_with_indices.derivative(self=_max_pool_rule)
+def _precision(dims: int) -> Any:
+    """What autocast does with pooling: in volumes it computes in single precision."""
+    return "single" if dims == 3 else None
 
 
-@op(
-    node="MaxPool3DWithIndicesBackward0",
-    outputs=("result0", "result1"),
-    differentiable=("result0",),
-    public=False,
-    precision="single",
-    serves=(REALS, "max_pool3d"),
-    layout="channels",
-    batched="first",
-)
-def max_pool3d_with_indices(
-    self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    """The largest element of each window of the last three dimensions, and its place."""
-    return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
+def _max_pool(dims: int) -> Any:
+    @op(
+        node=f"MaxPool{dims}DWithIndicesBackward0",
+        **_PLACES_TOO,
+        precision=_precision(dims),
+        serves=(REALS, f"max_pool{dims}d"),
+        layout="channels",
+        batched="first",
+    )
+    @of_dims(f"max_pool{dims}d_with_indices", dims)
+    def pool(self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+        """The largest element of each window of the last {dims}, and its place."""
+        return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
+
+    pool.derivative(self=_max_pool_rule)
+    return pool
 
 
-max_pool3d_with_indices.derivative(self=_max_pool_rule)
+max_pool2d_with_indices, max_pool3d_with_indices = _max_pool(2), _max_pool(3)
 
 
 @op(
@@ -137,133 +128,86 @@ def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any
     )
 
 
-@op(
-    node="AdaptiveMaxPool2DBackward0",
-    outputs=("result0", "result1"),
-    differentiable=("result0",),
-    public=False,
-    hidden=("output_size",),
-    serves=(FLOATS, "adaptive_max_pool2d"),
-    layout="channels",
-    batched="first",
-)
-def adaptive_max_pool2d(self: Any, /, output_size: Any) -> Any:
-    """The largest elements of windows that cover the last two dimensions evenly, and their places."""
-    return windows.largest(self, _adaptive(self.shape, output_size))
+def _adaptive_max_pool(dims: int) -> Any:
+    @op(
+        node=f"AdaptiveMaxPool{dims}DBackward0",
+        **_PLACES_TOO,
+        precision=_precision(dims),
+        hidden=("output_size",),
+        serves=(FLOATS, "adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu"),
+        layout="channels" if dims == 2 else "plain",
+        batched="first",
+    )
+    @of_dims(f"adaptive_max_pool{dims}d", dims)
+    def pool(self: Any, /, output_size: Any) -> Any:
+        """The largest elements of windows that cover the last {dims} evenly, and their places."""
+        return windows.largest(self, _adaptive(self.shape, output_size))
+
+    pool.derivative(self=_adaptive_max_pool_rule)
+    return pool
 
 
-adaptive_max_pool2d.derivative(self=_adaptive_max_pool_rule)
-
-
-@op(
-    node="AdaptiveMaxPool3DBackward0",
-    outputs=("result0", "result1"),
-    differentiable=("result0",),
-    public=False,
-    precision="single",
-    hidden=("output_size",),
-    serves=(FLOATS, "adaptive_max_pool3d_cpu"),
-    layout="plain",
-    batched="first",
-)
-def adaptive_max_pool3d(self: Any, /, output_size: Any) -> Any:
-    """The largest elements of windows that cover the last three dimensions evenly, and their places."""
-    return windows.largest(self, _adaptive(self.shape, output_size))
-
-
-adaptive_max_pool3d.derivative(self=_adaptive_max_pool_rule)
-
-
-def _fractional(self: Any, samples: Any, kernel_size: Any, output_size: Any, order: tuple[int, ...]) -> Any:
-    last = self.shape[self.ndim - len(order) :]
-    draws = samples[: self.shape[0]] if self.ndim == len(order) + 2 else samples[0]
-    axes = [
-        windows.fractional(draws[..., axis], n, m, k)
-        for axis, n, m, k in zip(order, last, output_size, kernel_size, strict=True)
-    ]
-    return windows.largest(self, tuple(axes))
+adaptive_max_pool2d, adaptive_max_pool3d = _adaptive_max_pool(2), _adaptive_max_pool(3)
 
 
 def _fractional_max_pool_rule(grad: Any, self: Any, result1: Any, kernel_size: Any, output_size: Any) -> Any:
     return pool_put(grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], False)
 
 
-@op(
-    node="FractionalMaxPool2DBackward0",
-    auxiliary=("samples",),
-    outputs=("result0", "result1"),
-    differentiable=("result0",),
-    public=False,
-    precision="single",
-    serves=(FLOATS, "fractional_max_pool2d_out_frame"),
-    batched="fold",
-)
-def fractional_max_pool2d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
-    """The largest elements of windows at distances drawn by ``samples``, and their places."""
-    return _fractional(self, samples, kernel_size, output_size, (1, 0))
+def _fractional_max_pool(dims: int) -> Any:
+    order = (1, 0) if dims == 2 else (0, 1, 2)  # of a plane's draws
+
+    @op(
+        node=f"FractionalMaxPool{dims}DBackward0",
+        **_PLACES_TOO,
+        auxiliary=("samples",),
+        precision="single",
+        serves=(FLOATS, f"fractional_max_pool{dims}d_out_frame"),
+        batched="fold",
+    )
+    @of_dims(f"fractional_max_pool{dims}d", dims)
+    def pool(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
+        """The largest elements of windows of the last {dims} at distances drawn by ``samples``, and their places."""
+        last = self.shape[self.ndim - dims :]
+        draws = samples[: self.shape[0]] if self.ndim == dims + 2 else samples[0]
+        axes = [
+            windows.fractional(draws[..., axis], n, m, k)
+            for axis, n, m, k in zip(order, last, output_size, kernel_size, strict=True)
+        ]
+        return windows.largest(self, tuple(axes))
+
+    pool.derivative(self=_fractional_max_pool_rule)
+    return pool
 
 
-fractional_max_pool2d.derivative(self=_fractional_max_pool_rule)
+fractional_max_pool2d, fractional_max_pool3d = _fractional_max_pool(2), _fractional_max_pool(3)
 
 
-@op(
-    node="FractionalMaxPool3DBackward0",
-    auxiliary=("samples",),
-    outputs=("result0", "result1"),
-    differentiable=("result0",),
-    public=False,
-    precision="single",
-    serves=(FLOATS, "fractional_max_pool3d_out_frame"),
-    batched="fold",
-)
-def fractional_max_pool3d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
-    """The largest elements of windows at distances drawn by ``samples``, and their places."""
-    return _fractional(self, samples, kernel_size, output_size, (0, 1, 2))
+def _max_unpool(dims: int) -> Any:
+    @op(
+        node=f"MaxUnpool{dims}DBackward0",
+        auxiliary=("indices",),
+        public=False,
+        precision="single",
+        serves=(FLOATS, f"max_unpool{dims}d"),
+        layout="channels" if dims == 2 else None,
+        batched="first",
+    )
+    @of_dims(f"max_unpool{dims}d", dims)
+    def unpool(self: Any, indices: Any, /, output_size: Any) -> Any:
+        """Zeros in the last {dims} that hold each element at its place; of several at one place the last stays."""
+        area = int(np.prod(output_size))
+        outside = (indices < 0) | (indices >= area)
+        if outside.any():
+            index, volume = indices[outside][0], "x".join(map(str, output_size))
+            raise RuntimeError(f"Found an invalid max index: {index} (output volumes are of size {volume})")
+        return windows.put(self, indices, tuple(output_size), True)
+
+    unpool.derivative(self=lambda grad, indices: pool_pick(grad, indices, dims))
+    return unpool
 
 
-fractional_max_pool3d.derivative(self=_fractional_max_pool_rule)
-
-
-def _unpooled(self: Any, indices: Any, output_size: Any) -> Any:
-    area = int(np.prod(output_size))
-    outside = (indices < 0) | (indices >= area)
-    if outside.any():
-        volume = "x".join(map(str, output_size))
-        raise RuntimeError(f"Found an invalid max index: {indices[outside][0]} (output volumes are of size {volume})")
-    return windows.put(self, indices, tuple(output_size), True)
-
-
-@op(
-    node="MaxUnpool2DBackward0",
-    auxiliary=("indices",),
-    public=False,
-    precision="single",
-    serves=(FLOATS, "max_unpool2d"),
-    layout="channels",
-    batched="first",
-)
-def max_unpool2d(self: Any, indices: Any, /, output_size: Any) -> Any:
-    """Planes of zeros that hold each element at its place; of several at one place the last stays."""
-    return _unpooled(self, indices, output_size)
-
-
-max_unpool2d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 2))
-
-
-@op(
-    node="MaxUnpool3DBackward0",
-    auxiliary=("indices",),
-    public=False,
-    precision="single",
-    serves=(FLOATS, "max_unpool3d"),
-    batched="first",
-)
-def max_unpool3d(self: Any, indices: Any, /, output_size: Any) -> Any:
-    """Volumes of zeros that hold each element at its place; of several at one place the last stays."""
-    return _unpooled(self, indices, output_size)
-
-
-max_unpool3d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 3))
+max_unpool2d, max_unpool3d = _max_unpool(2), _max_unpool(3)
 
 
 # -- averages ----------------------------------------------------------------------------------------------------------
@@ -283,60 +227,39 @@ def _averaged(self: Any, axes: Any, count_include_pad: bool, divisor_override: A
 
 
 def _avg_pool_rule(
-    grad: Any,
-    self: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: Any,
-    count_include_pad: Any,
+    grad: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
     divisor_override: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     return avg_pool_backward(
         grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
 
 
-@op(
-    node="AvgPool2DBackward0",
-    public=False,
-    serves=(FLOATS + _WHOLE, "avg_pool2d"),
-    halves="single",
-    layout="channels",
-    forward="linear",
-    batched="fold",
-)
-def avg_pool2d(
-    self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
-    divisor_override: Any,
-) -> Any:  # fmt: skip
-    """The average of each window of the last two dimensions."""
-    axes = regular(self.shape, kernel_size, stride, padding, (1, 1), ceil_mode)
-    return _averaged(self, axes, count_include_pad, divisor_override)
+def _avg_pool(dims: int) -> Any:
+    @op(
+        node=f"AvgPool{dims}DBackward0",
+        public=False,
+        precision=_precision(dims),
+        serves=(FLOATS + _WHOLE, "avg_pool2d") if dims == 2 else ("fd" + _WHOLE, "avg_pool3d_out_frame"),
+        halves="single" if dims == 2 else None,
+        layout="channels" if dims == 2 else "plain",
+        forward="linear",
+        batched="fold" if dims == 2 else "first",
+    )
+    @of_dims(f"avg_pool{dims}d", dims)
+    def pool(
+        self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+        divisor_override: Any,
+    ) -> Any:  # fmt: skip
+        """The average of each window of the last {dims}."""
+        axes = regular(self.shape, kernel_size, stride, padding, (1,) * dims, ceil_mode)
+        return _averaged(self, axes, count_include_pad, divisor_override)
+
+    pool.derivative(self=_avg_pool_rule)
+    return pool
 
 
-avg_pool2d.derivative(self=_avg_pool_rule)
-
-
-@op(
-    node="AvgPool3DBackward0",
-    public=False,
-    precision="single",
-    serves=("fd" + _WHOLE, "avg_pool3d_out_frame"),
-    layout="plain",
-    forward="linear",
-    batched="first",
-)
-def avg_pool3d(
-    self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
-    divisor_override: Any,
-) -> Any:  # fmt: skip
-    """The average of each window of the last three dimensions."""
-    axes = regular(self.shape, kernel_size, stride, padding, (1, 1, 1), ceil_mode)
-    return _averaged(self, axes, count_include_pad, divisor_override)
-
-
-avg_pool3d.derivative(self=_avg_pool_rule)
+avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 
 
 @op(public=False, halves="single", forward="linear", batched="first")
@@ -362,41 +285,28 @@ def _adaptive_avg_pool_rule(grad: Any, self: Any, output_size: Any) -> Any:
     return adaptive_avg_pool_backward(grad, tuple(self.shape), output_size)
 
 
-@op(
-    node="AdaptiveAvgPool2DBackward0",
-    public=False,
-    hidden=("output_size",),
-    serves=(FLOATS, "adaptive_avg_pool2d"),
-    halves="single",
-    layout="channels",
-    forward="linear",
-    batched="first",
-)
-def adaptive_avg_pool2d(self: Any, /, output_size: Any) -> Any:
-    """The averages of windows that cover the last two dimensions evenly."""
-    return _averaged(self, _adaptive(self.shape, output_size), True, None)
+def _adaptive_avg_pool(dims: int) -> Any:
+    @op(
+        node=f"AdaptiveAvgPool{dims}DBackward0",
+        public=False,
+        precision=_precision(dims),
+        hidden=("output_size",),
+        serves=(FLOATS, "adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu"),
+        halves="single",
+        layout="channels" if dims == 2 else "plain",
+        forward="linear",
+        batched="first",
+    )
+    @of_dims(f"adaptive_avg_pool{dims}d", dims)
+    def pool(self: Any, /, output_size: Any) -> Any:
+        """The averages of windows that cover the last {dims} evenly."""
+        return _averaged(self, _adaptive(self.shape, output_size), True, None)
+
+    pool.derivative(self=_adaptive_avg_pool_rule)
+    return pool
 
 
-adaptive_avg_pool2d.derivative(self=_adaptive_avg_pool_rule)
-
-
-@op(
-    node="AdaptiveAvgPool3DBackward0",
-    public=False,
-    precision="single",
-    hidden=("output_size",),
-    serves=(FLOATS, "adaptive_avg_pool3d_cpu"),
-    halves="single",
-    layout="plain",
-    forward="linear",
-    batched="first",
-)
-def adaptive_avg_pool3d(self: Any, /, output_size: Any) -> Any:
-    """The averages of windows that cover the last three dimensions evenly."""
-    return _averaged(self, _adaptive(self.shape, output_size), True, None)
-
-
-adaptive_avg_pool3d.derivative(self=_adaptive_avg_pool_rule)
+adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_pool(3)
 
 
 @op(public=False, halves="single", forward="linear", batched="first")

@@ -7,7 +7,9 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground.dtypes import int64
+from ...ground.later import cite
 from ...ground.listening import asking, audible
+from ...ops.declare import of_dims
 from ..arithmetic.functions import need_tensor
 from ..random.functions import rand
 from ..shape.functions import ints, on_meta, sized
@@ -93,68 +95,49 @@ def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: S
 def max_unpool1d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Lines of zeros that hold each element at the place that ``max_pool1d`` found it at.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool1d.html
-    """
+    """Lines of zeros that hold each element at the place that ``max_pool1d`` found it at."""
     wanted, _ = _unpooled(1, input, kernel_size, stride, padding, output_size)
     unpooled = _max_unpool(2, unsqueeze(input, -1), unsqueeze(indices, -1), [*wanted, 1], None)
     return squeeze_dim(unpooled, -1)  # type: ignore[no-any-return]
 
 
-@audible
-def max_unpool2d(
-    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """Planes of zeros that hold each element at the place that ``max_pool2d`` found it at.
+def _max_unpool_of(dims: int) -> Any:
+    @audible
+    @of_dims(f"max_unpool{dims}d", dims)
+    def unpool(
+        input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    ) -> Tensor:
+        """Zeros in the last {dims} that hold each element at the place where pooling found it."""
+        wanted, steps = _unpooled(dims, input, kernel_size, stride, padding, output_size)
+        checked = ints("max_unpool3d", "stride", 4, steps) if dims == 3 else None
+        return _max_unpool(dims, input, indices, wanted, checked)
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html
-    """
-    wanted, _ = _unpooled(2, input, kernel_size, stride, padding, output_size)
-    return _max_unpool(2, input, indices, wanted, None)
+    return unpool
 
 
-@audible
-def max_unpool3d(
-    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
-) -> Tensor:
-    """Volumes of zeros that hold each element at the place that ``max_pool3d`` found it at.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool3d.html
-    """
-    wanted, steps = _unpooled(3, input, kernel_size, stride, padding, output_size)
-    return _max_unpool(3, input, indices, wanted, ints("max_unpool3d", "stride", 4, steps))
+max_unpool2d, max_unpool3d = _max_unpool_of(2), _max_unpool_of(3)
 
 
 # -- windows by chance -------------------------------------------------------------------------------------------------
 
 
-@audible
-@asking
-def fractional_max_pool2d_with_indices(
-    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-    _random_samples: Any = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest elements of windows at random distances, ``output_size`` of them or a part of the input's size.
+def _fractional_max_pool(dims: int) -> Any:
+    @audible
+    @asking
+    @of_dims(f"fractional_max_pool{dims}d_with_indices", dims)
+    def pool(
+        input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """The largest elements of windows at random distances: ``output_size`` of them, or that part of the input."""
+        settings = _at_random(dims, input, output_size, output_ratio, _random_samples)
+        return _fractional(dims, input, kernel_size, *settings)
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html
-    """
-    settings = _at_random(2, input, output_size, output_ratio, _random_samples)
-    return _fractional(2, input, kernel_size, *settings)
+    cite(pool, f"torch.nn.functional.fractional_max_pool{dims}d")
+    return pool
 
 
-@audible
-@asking
-def fractional_max_pool3d_with_indices(
-    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-    _random_samples: Any = None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest elements of windows at random distances, ``output_size`` of them or a part of the input's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html
-    """
-    settings = _at_random(3, input, output_size, output_ratio, _random_samples)
-    return _fractional(3, input, kernel_size, *settings)
+fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = map(_fractional_max_pool, (2, 3))
 
 
 def _at_random(dims: int, input: Tensor, output_size: Any, ratio: Any, samples: Tensor | None) -> tuple[Any, Tensor]:
@@ -175,10 +158,8 @@ def _at_random(dims: int, input: Tensor, output_size: Any, ratio: Any, samples: 
 
 def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, samples: Any) -> tuple[Tensor, Tensor]:
     function = f"fractional_max_pool{dims}d"
-    need_tensor(function, "input", 1, input)
     kernel = ints(function, "kernel_size", 2, kernel_size)
     wanted = ints(function, "output_size", 3, output_size)
-    need_tensor(function, "random_samples", 4, samples)
     ours = "Ints" if dims == 2 else "three Ints"
     kernel, wanted = (numbers * dims if len(numbers) == 1 else numbers for numbers in (kernel, wanted))
     for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):

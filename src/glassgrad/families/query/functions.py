@@ -20,7 +20,7 @@ from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ...ops.torch_function import DisableTorchFunctionSubclass
 from ...tensor.lifted import Lifted
-from ..arithmetic.functions import need_tensor, plain
+from ..arithmetic.functions import plain
 from ..join.functions import stack
 from ..shape.rows import alias
 
@@ -90,7 +90,6 @@ def numel_method(self: Tensor) -> int:
 @composite(method=False)
 def numel(input: Tensor) -> int:
     """The number of elements."""
-    need_tensor("numel", "input", 1, input)
     return input._array.size
 
 
@@ -121,21 +120,18 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 @composite()
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are real floating point numbers."""
-    need_tensor("is_floating_point", "input", 1, input)
     return input._array.dtype.kind in "fV"
 
 
 @composite()
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
-    need_tensor("is_complex", "input", 1, input)
     return input._array.dtype.kind == "c"
 
 
 @composite()
 def is_signed(input: Tensor) -> bool:
     """Whether the elements can be negative."""
-    need_tensor("is_signed", "input", 1, input)
     return input._array.dtype.kind not in "bu"
 
 
@@ -434,12 +430,9 @@ def _compare(sizes: Any, steps: Any, first: int, second: int) -> int:
     return 1 if sizes[first] > sizes[second] else 0
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """The coordinates of flat indices in an array of ``shape``: one tensor for each dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.unravel_index.html
-    """
+    """The coordinates of flat indices in an array of ``shape``: one tensor for each dimension."""
     kind = indices.dtype
     if kind.is_floating_point or kind.is_complex or kind is dtypes.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")

@@ -17,7 +17,7 @@ from ...ground.listening import asking
 from ...ops.declare import composite
 from ...tensor import lifted, writable
 from ...tensor.out import Composed, into
-from ..arithmetic.functions import is_number, need_tensor, no_match, plain
+from ..arithmetic.functions import is_number, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
 from ..create.construct import numpy_of
 from ..create.functions import check_options, checked_sizes, create, like, quick, read_size, whole
@@ -64,16 +64,9 @@ def _like_another(function: str, input: Any, make: Callable[..., Any], *wishes: 
 
 def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
     def make_new(
-        *size: Any,
-        generator: Any = None,
-        out: Any = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        **rest: Any,
-    ) -> Tensor:
+        *size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False, **rest: Any,
+    ) -> Tensor:  # fmt: skip
         if (
             device is None and out is None and not rest and not requires_grad and layout is None and generator is None
             and not modes.transforming
@@ -110,24 +103,12 @@ def _everyday_whole(args: tuple[Any, ...], dtype: Any) -> Tensor | None:
     return quick(lambda sizes, kind: draws.randint(default_generator, sizes, kind, low, args[-2]), args[-1:], dtype)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def randint(
-    *args: Any,
-    low: Any = None,
-    high: Any = None,
-    size: Any = None,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Whole numbers from ``low`` (0 unless told) to ``high - 1``, of a size; int64 unless told.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
-    """
+    *args: Any, low: Any = None, high: Any = None, size: Any = None, generator: Any = None, out: Any = None,
+    dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Whole numbers from ``low`` (0 unless told) to ``high - 1``, of a size; int64 unless told."""
     plain = low is high is size is generator is out is layout is device is None and not requires_grad
     if plain and not modes.transforming:
         drawn = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
@@ -161,16 +142,9 @@ def randint(
 
 @composite(method=False)
 def randperm(
-    n: Any,
-    *,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """The numbers 0 to ``n - 1`` in random order; int64 unless told."""
     count = whole("randperm", "n", 1, n)
     check_options("randperm", layout)
@@ -184,25 +158,13 @@ def randperm(
     return _created("randperm", make, (count,), kind, device, requires_grad, out, dtype)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 @asking
 def normal(
-    mean: Any = 0.0,
-    std: Any = 1.0,
-    size: Any = None,
-    *,
-    generator: Any = None,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.normal.html
-    """
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
+    layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them."""
     check_generator("normal", generator)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if modes.transforming:
@@ -211,13 +173,11 @@ def normal(
         return result if out is None else into(Composed("normal", ""), (mean, std), out, result)
     if size is None:
         raise no_match(
-            "normal",
-            (mean, std),
-            "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
+            "normal", (mean, std), "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             "Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None",
             "float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             f"float mean, float std, tuple of ints size, *, torch.Generator generator = None, {_FACTORY}",
-        )
+        )  # fmt: skip
     sizes = checked_sizes("normal", size, " (position 3)")
     check_options("normal", layout)
     kind = numpy_of(dtype, "normal") or dtypes.get_default_dtype().numpy
@@ -254,16 +214,9 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
 def _like(function: str, row: Any, settings: tuple[Any, ...], doc: str) -> Any:
     @asking
     def make_like(
-        input: Tensor,
-        *,
-        generator: Any = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        memory_format: Any = None,
-    ) -> Tensor:
+        input: Tensor, *, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
+    ) -> Tensor:  # fmt: skip
         check_generator(function, generator)
         make = _drawn_over(row.row.kernel, *settings, generator)
         return _like_another(function, input, make, dtype, layout, device, requires_grad, memory_format)
@@ -291,18 +244,10 @@ randn_like = _like("randn_like", rows.normal_over, (0.0, 1.0), "Normal numbers i
 @composite(method=False)
 @asking
 def randint_like(
-    input: Tensor,
-    *args: Any,
-    low: Any = None,
-    high: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-    memory_format: Any = None,
+    input: Tensor, *args: Any, low: Any = None, high: Any = None, dtype: Any = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None,
     generator: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Whole numbers from ``low`` (0 unless told) to ``high - 1`` in the size of another tensor."""
     bounds = list(args)
     if low is not None:
@@ -326,7 +271,6 @@ def randint_like(
 @asking
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
-    need_tensor("bernoulli", "input", 1, input)
     check_generator("bernoulli", generator)
     if input._array.dtype.metadata is not None:
         return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
@@ -347,7 +291,6 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
 ) -> Tensor:
     """Categories drawn by the unnormalised chances in each row of ``input``, as int64."""
-    need_tensor("multinomial", "input", 1, input)
     check_generator("multinomial", generator)
     if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
@@ -548,14 +491,13 @@ def _uneven(values: Any, dim: int, points: Any, order: int) -> Any:
     return cat([first, inner, last], dim)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The slopes of sampled values along each of ``dim``: central differences, one-sided at the ends.
 
     ``spacing`` is the distance of samples, one for each dimension, or tensors of coordinates; ``edge_order`` (1 or 2)
-    the accuracy at the ends.  Source: https://docs.pytorch.org/docs/stable/generated/torch.gradient.html
+    the accuracy at the ends.
     """
-    need_tensor("gradient", "input", 1, input)
     count = input._array.ndim
     if isinstance(spacing, Tensor) and not spacing._array.ndim:
         spacing = spacing.item()  # type: ignore[attr-defined]

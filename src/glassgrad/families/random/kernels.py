@@ -239,13 +239,9 @@ _MASK53 = 2**53 - 1
 
 
 def normal(
-    gen: Generator,
-    shape: Sequence[int],
-    dtype: Any = np.float32,
-    mean: float = 0.0,
-    std: float = 1.0,
+    gen: Generator, shape: Sequence[int], dtype: Any = np.float32, mean: float = 0.0, std: float = 1.0,
     contiguous: bool = True,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Normal numbers of mean ``mean`` and deviation ``std`` in a fresh array of ``shape`` and ``dtype``.
 
     ``contiguous`` False draws what PyTorch draws into memory with gaps or in another order. Complex numbers get half

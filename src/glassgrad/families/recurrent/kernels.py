@@ -168,7 +168,7 @@ def rnn_backward(
             way, relu, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
         )
     hidden, features = w_ih.shape
-    flow = _Flow(grad_out, hidden, hx.shape[0], x)
+    flow = _Flow(grad_out, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
     gates = np.empty((hidden, flow.count), x.dtype)
     below_all = np.empty((features + hidden + 1, flow.count), x.dtype) if any(needs[1:5]) else None
@@ -263,7 +263,7 @@ def lstm_backward(
             way, needs, grad_out, grad_h, grad_c, flat, x, w_ih, w_hh, b_ih, b_hh, hx, cx
         )
     features, hidden, shown = w_ih.shape[1], w_ih.shape[0] // 4, w_hh.shape[1]
-    flow = _Flow(grad_out, shown, hx.shape[0], x)
+    flow = _Flow(grad_out, hx.shape[0], x)
     dh, dc = flow.states(grad_h, shown), flow.states(grad_c, hidden)
     gates = np.empty((4 * hidden, flow.count), x.dtype)
     below_all = np.empty((features + shown + 1, flow.count), x.dtype) if any(needs[1:5]) else None
@@ -385,7 +385,7 @@ def gru_backward(
             way, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
         )
     features, hidden = w_ih.shape[1], w_hh.shape[1]
-    flow = _Flow(grad_out, hidden, hx.shape[0], x)
+    flow = _Flow(grad_out, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
     gates = np.empty((4 * hidden, flow.count), x.dtype)  # n's state part, r, z, n's input part
     below_all = np.empty((features + 1, flow.count), x.dtype) if needs[1] or needs[3] else None
@@ -451,7 +451,7 @@ def gru_backward(
 class _Flow:
     """The gradients that arrive from above."""
 
-    def __init__(self, grad_out: Array | None, shown: int, batch: int, x: Array) -> None:
+    def __init__(self, grad_out: Array | None, batch: int, x: Array) -> None:
         self.grad_out, self.batch, self.dtype = grad_out, batch, x.dtype
         self.count = x.shape[0] if x.ndim == 2 else x.shape[0] * x.shape[1]
 

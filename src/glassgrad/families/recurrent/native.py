@@ -204,20 +204,9 @@ def rnn_forward(
     _input_to_gates(x, w_ih, flat)
     weights = tiles.packed(w_hh.T)
     _shared_out(
-        gates_of.plain_there,
-        len(hx),
-        len(flat),
-        hidden,
-        weights,
-        starts,
-        widths,
-        relu,
-        flat,
-        b_ih + b_hh,
-        weights,
-        state,
-        kept,
-    )
+        gates_of.plain_there, len(hx), len(flat), hidden, weights, starts, widths, relu, flat, b_ih + b_hh, weights,
+        state, kept,
+    )  # fmt: skip
     return out, state, kept
 
 

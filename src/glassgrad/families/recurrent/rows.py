@@ -261,16 +261,9 @@ def lstm_gates(igates: Any, hgates: Any, cx: Any, /) -> Any:
 
 @lstm_gates.derivative("igates", "hgates", "cx")
 def _lstm_gates_rule(
-    grads: Any,
-    igates: Any,
-    hgates: Any,
-    cx: Any,
-    igates_sizes: Any,
-    hgates_sizes: Any,
-    cx_sizes: Any,
-    gates: Any,
+    grads: Any, igates: Any, hgates: Any, cx: Any, igates_sizes: Any, hgates_sizes: Any, cx_sizes: Any, gates: Any,
     bent: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     arrived = [grad for grad in grads if grad is not None]
     back, cell = lstm_gates_backward([*arrived, igates, hgates, cx, gates, bent], came(grads[:2]))
     return back, back, cell

@@ -14,6 +14,7 @@ from ...ground import errors
 from ...ground.index import IS_NARROW
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
+from ...ops.declare import named
 from ..compare.rows import where
 from .rows import kept_sizes, spread_dim
 
@@ -115,18 +116,6 @@ place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, k
 # -- extremes with their places ----------------------------------------------------------------------------------------
 
 
-@op(constant=True, indices=True, out=errors.OUT_DTYPE, batched="dims")
-def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
-    """The place of the largest element, along ``dim`` or of all elements in row-major order."""
-    return _arg_extreme("argmax", self, dim, keepdim)
-
-
-@op(constant=True, indices=True, out=errors.OUT_DTYPE, batched="dims")
-def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
-    """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
-    return _arg_extreme("argmin", self, dim, keepdim)
-
-
 def _arg_extreme(name: str, a: Any, dim: Any, keepdim: bool) -> Any:
     if a.dtype.kind in "bc":
         raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype.kind == 'b' else 'complex'} input")
@@ -164,42 +153,40 @@ def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any
     return place(grad, indices, self_sizes, dim, keepdim)
 
 
-@op(
-    node="MaxBackward0",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    serves=(REALS + "?", _no_complex("max")),
-    out=errors.OUT_DTYPE,
-    aligned=True,
-    layout="plain",
-    batched="dims",
-)
-def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
-    """The largest elements along ``dim`` and the places of the first of them."""
-    return _extreme("max", self, dim, keepdim)
+#: The columns of what gives elements and their places.
+_WITH_PLACES: Any = {"outputs": ("values", "indices"), "differentiable": ("values",), "public": False}
 
 
-max_dim.derivative(self=_at_indices)
+def _extreme_along(name: str, word: str) -> tuple[Any, Any]:
+    """``argmax`` or ``argmin``, and what gives the elements too."""
+    function = f"arg{name}"
+
+    @op(constant=True, indices=True, out=errors.OUT_DTYPE, batched="dims")
+    @named(function, which=word)
+    def place_of(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+        """The place of the {which} element, along ``dim`` or of all elements in row-major order."""
+        return _arg_extreme(function, self, dim, keepdim)
+
+    @op(
+        node=f"{name.capitalize()}Backward0",
+        **_WITH_PLACES,
+        serves=(REALS + "?", _no_complex(name)),
+        out=errors.OUT_DTYPE,
+        aligned=True,
+        layout="plain",
+        batched="dims",
+    )
+    @named(f"{name}_dim", which=word)
+    def both(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+        """The {which} elements along ``dim`` and the places of the first of them."""
+        return _extreme(name, self, dim, keepdim)
+
+    both.derivative(self=_at_indices)
+    return place_of, both
 
 
-@op(
-    node="MinBackward0",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    serves=(REALS + "?", _no_complex("min")),
-    out=errors.OUT_DTYPE,
-    aligned=True,
-    layout="plain",
-    batched="dims",
-)
-def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
-    """The smallest elements along ``dim`` and the places of the first of them."""
-    return _extreme("min", self, dim, keepdim)
-
-
-min_dim.derivative(self=_at_indices)
+argmax, max_dim = _extreme_along("max", "largest")
+argmin, min_dim = _extreme_along("min", "smallest")
 
 
 # -- order statistics --------------------------------------------------------------------------------------------------
@@ -259,13 +246,11 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 @op(
     node="MedianBackward1",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
+    **_WITH_PLACES,
+    batched="dims",
     out="Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
     "torch.{Found}Tensor does not equal torch.{Wanted}Tensor (while checking arguments for median)",
     serves=(REALS, "median_out"),
-    batched="dims",
 )
 def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` and their places."""
@@ -275,14 +260,7 @@ def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 median_dim.derivative(self=_at_indices)
 
 
-@op(
-    node="NanmedianBackward1",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    serves=(REALS, "median_out"),
-    batched="dims",
-)
+@op(node="NanmedianBackward1", **_WITH_PLACES, batched="dims", serves=(REALS, "median_out"))
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
     return _middle("nanmedian", self, dim, keepdim)
@@ -297,32 +275,26 @@ def _evenly(grad: Any, self: Any, result: Any) -> Any:
     return where(shares == 0, 0, grad * shares)
 
 
-@op(node="MedianBackward0", public=False, serves=(REALS, "median_cpu"))
-def median_all(self: Any, /) -> Any:
-    """The lower median of all elements."""
-    return _middle("median", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
+def _median_of_all(name: str, which: str) -> Any:
+    @op(node=f"{name.capitalize()}Backward0", public=False, serves=(REALS, "median_cpu"))
+    @named(f"{name}_all", which=which)
+    def middle(self: Any, /) -> Any:
+        """The lower median of all elements{which}."""
+        return _middle(name, self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
+
+    middle.derivative(self=_evenly)
+    return middle
 
 
-median_all.derivative(self=_evenly)
-
-
-@op(node="NanmedianBackward0", public=False, serves=(REALS, "median_cpu"))
-def nanmedian_all(self: Any, /) -> Any:
-    """The lower median of all elements that are not NaN."""
-    return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
-
-
-nanmedian_all.derivative(self=_evenly)
+median_all, nanmedian_all = _median_of_all("median", ""), _median_of_all("nanmedian", " that are not NaN")
 
 
 @op(
     node="KthvalueBackward0",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
+    **_WITH_PLACES,
+    batched="dims",
     out="output values must be of same type as input",
     disjoint=("self",),
-    batched="dims",
 )
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
@@ -340,12 +312,10 @@ kthvalue_dim.derivative(self=_at_indices)
 
 @op(
     node="ModeBackward0",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
+    **_WITH_PLACES,
+    batched="dims",
     out="expected scalar type '{Wanted}' but got '{Found}' for values output",
     aligned=True,
-    batched="dims",
 )
 def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
@@ -403,15 +373,13 @@ def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
 
 def _compiled(name: str, a: Any, dim: Any) -> Any:
     """The extremes along the last dimensions, without them; None where they are not served."""
-    if not a.size or not a.flags.c_contiguous:
+    if dim is None or not a.size or not a.flags.c_contiguous:
         return None
     sign = 1 if name == "max" else -1
-    axes = range(a.ndim) if dim is None else sorted({d % a.ndim for d in ((dim,) if type(dim) is int else dim)})
+    axes = sorted({d % a.ndim for d in ((dim,) if type(dim) is int else dim)})
     lead = a.ndim - len(axes)
-    if list(axes) != list(range(lead, a.ndim)):
+    if not lead or axes != list(range(lead, a.ndim)):
         return None
-    if not lead:
-        return compiled.reduce.most(a, sign)
     extremes = compiled.reduce.most_of_rows(a.reshape(prod(a.shape[:lead]), -1), sign)
     return None if extremes is None else extremes.reshape(a.shape[:lead])
 
@@ -425,52 +393,33 @@ def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: 
     return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
 
 
-@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain", batched="dims")
-def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
-    """The largest elements along the dimensions ``dim``."""
-    return _reduced(np.maximum, "max", self, dim, keepdim)
+def _extreme_of_several(name: str, word: str) -> tuple[Any, Any]:
+    """``amax`` or ``amin``, whose gradient ties share, and the extreme of all elements."""
+    ufunc, place_of = (np.maximum, ndarray.argmax) if name == "max" else (np.minimum, ndarray.argmin)
+
+    @op(node=f"A{name}Backward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain", batched="dims")
+    @named(f"a{name}_dim", which=word)
+    def along(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+        """The {which} elements along the dimensions ``dim``."""
+        return _reduced(ufunc, name, self, dim, keepdim)
+
+    @op(node=f"{name.capitalize()}Backward1", public=False)
+    @named(f"{name}_all", which=word)
+    def of_all(self: Any, /) -> Any:
+        """The {which} element."""
+        if self.dtype.kind == "c":
+            raise not_implemented(f"{name}_all", self)
+        if not self.size:
+            refuse_empty(name, self, None)
+        return self.ravel()[place_of(self)] if self.ndim else self[()]
+
+    along.derivative(self=_shared_among_ties)
+    of_all.derivative(self=_evenly)
+    return along, of_all
 
 
-amax_dim.derivative(self=_shared_among_ties)
-
-
-@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain", batched="dims")
-def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
-    """The smallest elements along the dimensions ``dim``."""
-    return _reduced(np.minimum, "min", self, dim, keepdim)
-
-
-amin_dim.derivative(self=_shared_among_ties)
-
-
-@op(node="MaxBackward1", public=False)
-def max_all(self: Any, /) -> Any:
-    """The largest element."""
-    if self.dtype.kind == "c":
-        raise not_implemented("max_all", self)
-    if not self.size:
-        refuse_empty("max", self, None)
-    if self.size >= compiled.least and self.ndim and (largest := _compiled("max", self, None)) is not None:
-        return largest
-    return self.ravel()[self.argmax()] if self.ndim else self[()]
-
-
-max_all.derivative(self=_evenly)
-
-
-@op(node="MinBackward1", public=False)
-def min_all(self: Any, /) -> Any:
-    """The smallest element."""
-    if self.dtype.kind == "c":
-        raise not_implemented("min_all", self)
-    if not self.size:
-        refuse_empty("min", self, None)
-    if self.size >= compiled.least and self.ndim and (smallest := _compiled("min", self, None)) is not None:
-        return smallest
-    return self.ravel()[self.argmin()] if self.ndim else self[()]
-
-
-min_all.derivative(self=_evenly)
+amax_dim, max_all = _extreme_of_several("max", "largest")
+amin_dim, min_all = _extreme_of_several("min", "smallest")
 
 
 @op(
@@ -509,35 +458,25 @@ def _aminmax_rule(grads: Any, self: Any, self_sizes: Any, min: Any, max: Any, di
 # -- truth and counts --------------------------------------------------------------------------------------------------
 
 
-def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
-    truth = ufunc.reduce(a != 0, axis=dim, keepdims=keepdim) if a.ndim else a != 0
-    return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
+def _test(name: str, which: str, ufunc: Any) -> Any:
+    @op(
+        constant=True,
+        public=False,
+        stores=True,
+        out=f"{name} only supports bool tensor for result, got: {{Found}}",
+        layout="plain",
+        batched="dims",
+    )
+    @named(f"{name}_dim", which=which)
+    def test(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+        """Whether {which} nonzero along ``dim``."""
+        truth = ufunc.reduce(self != 0, axis=dim, keepdims=keepdim) if self.ndim else self != 0
+        return truth.astype(self.dtype) if self.dtype == np.uint8 else np.asarray(truth)[()]
+
+    return test
 
 
-@op(
-    constant=True,
-    public=False,
-    stores=True,
-    out="all only supports bool tensor for result, got: {Found}",
-    layout="plain",
-    batched="dims",
-)
-def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether all elements along ``dim`` are nonzero."""
-    return _truth(np.logical_and, self, dim, keepdim)
-
-
-@op(
-    constant=True,
-    public=False,
-    stores=True,
-    out="any only supports bool tensor for result, got: {Found}",
-    layout="plain",
-    batched="dims",
-)
-def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether any element along ``dim`` is nonzero."""
-    return _truth(np.logical_or, self, dim, keepdim)
+all_dim, any_dim = _test("all", "all elements are", np.logical_and), _test("any", "any element is", np.logical_or)
 
 
 @op(constant=True, public=False, layout="plain", batched="dims")

@@ -115,12 +115,9 @@ def _fits(dim: Any) -> bool:
 # -- sums and means ----------------------------------------------------------------------------------------------------
 
 
-@composite(name="sum")
+@composite(name="sum", page="torch")
 def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None) -> Any:
-    """The sum of all elements, or the sums along ``dim``; integers are summed in int64.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sum.html
-    """
+    """The sum of all elements, or the sums along ``dim``; integers are summed in int64."""
     if dim is UNSET:
         if keepdim is not False:
             raise invalid("sum", "keepdim=bool, ", *_SUM)
@@ -165,12 +162,9 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
     return input
 
 
-@composite()
+@composite(page="torch")
 def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None) -> Any:
-    """The mean of all elements, or the means along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.mean.html
-    """
+    """The mean of all elements, or the means along ``dim``."""
     if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
         input = _mean_kind(input, dtype)
     if dim is UNSET:
@@ -233,15 +227,12 @@ def _spread_arguments(
     return axes, correction, keepdim
 
 
-@composite()
+@composite(page="torch")
 def var(
     input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
     out: Any = None,
 ) -> Any:  # fmt: skip
-    """The variance: squared deviations from the mean, summed and divided by ``n - correction``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.var.html
-    """
+    """The variance: squared deviations from the mean, summed and divided by ``n - correction``."""
     settings = _spread_arguments("var", input, dim, unbiased, keepdim, correction)
     return red.var_dim(input, *settings, out=out)
 
@@ -291,12 +282,9 @@ def _extreme(
     return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
-@composite(name="max")
+@composite(name="max", page="torch")
 def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
-    """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.max.html
-    """
+    """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise."""
     if dim is UNSET and other is None:
         return max_all(input) if out is None else max_all(input, out=out)
     return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
@@ -408,13 +396,10 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     return ext.count_nonzero_dim(input, real_dims(dim, input, "count_nonzero"))
 
 
-@composite()
+@composite(page="torch")
 @asking
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
-    """The bits of all elements, as 64-bit numbers, combined by exclusive or: of all, or along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.hash_tensor.html
-    """
+    """The bits of all elements, as 64-bit numbers, combined by exclusive or: of all, or along ``dim``."""
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     data = np.asarray(input._array)

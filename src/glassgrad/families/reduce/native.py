@@ -82,13 +82,6 @@ def _most(a: Any, sign: Any) -> Any:
 
 
 @kernel
-def _most_of_blocks(first: int, last: int, flat: Any, heads: Any, sign: Any) -> None:
-    wide_vectors()
-    for block in range(first, last):
-        heads[block] = _most(flat[block * _BLOCK : (block + 1) * _BLOCK], sign)
-
-
-@kernel
 def _most_of_rows(first: int, last: int, a: Any, out: Any, sign: Any) -> None:
     wide_vectors()
     for row in range(first, last):
@@ -109,10 +102,10 @@ def _served(a: Any) -> bool:
     return type(a) is np.ndarray and a.dtype in _KINDS and a.flags.c_contiguous and a.size > 0
 
 
-def _over(work: Any, a: Any, *settings: Any, kind: Any = np.float64) -> Any:
+def _over(work: Any, a: Any, setting: Any) -> Any:
     flat = a.reshape(-1)
-    heads = np.empty(-(-flat.size // _BLOCK), kind)
-    shared_out(work, heads.size, flat.size, flat, heads, *settings)
+    heads = np.empty(-(-flat.size // _BLOCK))
+    shared_out(work, heads.size, flat.size, flat, heads, setting)
     return heads
 
 
@@ -140,16 +133,8 @@ def rows(a: Any, product: bool = False) -> Any:
     return out
 
 
-def most(a: Any, sign: int) -> Any:
-    """The largest element (``sign`` 1) or the smallest (-1), NaN if there is one; None where it is not served."""
-    if not _served(a):
-        return None
-    heads = _over(_most_of_blocks, a, sign, kind=a.dtype)
-    return np.maximum.reduce(heads) if sign > 0 else np.minimum.reduce(heads)
-
-
 def most_of_rows(a: Any, sign: int) -> Any:
-    """That of each row of a matrix; None where it is not served."""
+    """The largest element (``sign`` 1) or the smallest (-1) of each row of a matrix; None where it is not served."""
     if not _served(a):
         return None
     out = np.empty(len(a), a.dtype)

@@ -17,7 +17,7 @@ from ...ops.declare import composite
 from ...tensor.lifted import all_values
 from ...tensor.out import Composed, into
 from ..arithmetic.combined import lerp
-from ..arithmetic.functions import need_tensor, no_match
+from ..arithmetic.functions import no_match
 from ..cast.rows import fill_number
 from ..compare.rows import where
 from ..create.ranges import linspace
@@ -58,14 +58,12 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-@composite()
+@composite(page="torch")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariances of the variables in the rows of ``input``, observed in its columns.
 
     ``fweights`` (integers) counts each observation, ``aweights`` weighs it.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.cov.html
     """
-    need_tensor("cov", "input", 1, input)
     if input._array.ndim > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
@@ -104,13 +102,9 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return (product / free).squeeze()  # type: ignore[no-any-return]
 
 
-@composite()
+@composite(page="torch")
 def corrcoef(input: Any) -> Tensor:
-    """Pearson's correlations of the variables in the rows of ``input``, observed in its columns.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.corrcoef.html
-    """
-    need_tensor("corrcoef", "input", 1, input)
+    """Pearson's correlations of the variables in the rows of ``input``, observed in its columns."""
     if input._array.ndim > 2:
         raise RuntimeError(
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
@@ -166,9 +160,8 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> lis
                 )
             if edges._array.ndim != 1:
                 raise RuntimeError(
-                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} "
-                    f"dimensions in "
-                    f"the bins tensor for dimension {dim}"
+                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} dimensions "
+                    f"in the bins tensor for dimension {dim}"
                 )
             if not edges._array.size:
                 raise RuntimeError(
@@ -236,16 +229,15 @@ _HISTOGRAM = (
 )
 
 
-@composite()
+@composite(page="torch")
 @asking
 def histogram(
     input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
 ) -> Any:
     """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given.
 
-    Not differentiable.  Source: https://docs.pytorch.org/docs/stable/generated/torch.histogram.html
+    Not differentiable.
     """
-    need_tensor("histogram", "input", 1, input)
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
@@ -264,7 +256,7 @@ def _of(values: tuple[Tensor, list[Tensor]], name: str, *sources: Any) -> tuple[
     return hist, edges
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 @asking
 def histogramdd(
     input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
@@ -272,9 +264,7 @@ def histogramdd(
     """How many points fall into each cell of a grid: coordinates lie along the last dimension of ``input``.
 
     ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.histogramdd.html
     """
-    need_tensor("histogramdd", "input", 1, input)
     if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if isinstance(bins, int):
@@ -361,16 +351,13 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     return rearranged(values, squeeze_dim_inplace, -1)
 
 
-@composite()
+@composite(page="torch")
 def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
-    """The values below which fractions ``q`` of the elements lie, of all or along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.quantile.html
-    """
+    """The values below which fractions ``q`` of the elements lie, of all or along ``dim``."""
     values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
-    return values if out is None else _into("quantile", input, out, values)
+    return values if out is None else _into(input, out, values)
 
 
 @composite()
@@ -379,9 +366,9 @@ def nanquantile(
 ) -> Any:
     """``quantile`` of what is not NaN."""
     values = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
-    return values if out is None else _into("nanquantile", input, out, values)
+    return values if out is None else _into(input, out, values)
 
 
-def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
+def _into(input: Any, out: Any, values: Tensor) -> Any:
     refusal = "quantile() out tensor must be same dtype as the input tensor"
     return into(Composed("quantile", refusal, copied=True), (input,), out, values)

@@ -3,9 +3,8 @@
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
     "functions": (
-        "GRID_SAMPLE_INTERPOLATION_MODES GRID_SAMPLE_PADDING_MODES affine_grid channel_shuffle grid_sample "
-        "interpolate native_channel_shuffle pixel_shuffle pixel_unshuffle upsample upsample_bilinear "
-        "upsample_nearest"
+        "GRID_SAMPLE_INTERPOLATION_MODES GRID_SAMPLE_PADDING_MODES affine_grid channel_shuffle grid_sample interpolate "
+        "native_channel_shuffle pixel_shuffle pixel_unshuffle upsample upsample_bilinear upsample_nearest"
     ),
 }
 

@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
-from ..arithmetic.functions import need_tensor, no_match
+from ..arithmetic.functions import no_match
 from ..pooling import functions as pooling
 from ..shape.functions import ints, is_int, need_bool, on_meta, sized, whole_number
 from . import rows
@@ -116,7 +116,6 @@ def interpolate(
     mode is "nearest", "nearest-exact", "linear" (3-D), "bilinear", "bicubic", "lanczos" (4-D), "trilinear" (5-D) or
     "area".  ``antialias`` widens the filter where the result is smaller.  ``recompute_scale_factor`` measures the
     factor anew from the size that it gave.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html
     """
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
@@ -264,8 +263,6 @@ def _grid_sampler(
     function: str, dims: int | None, input: Any, grid: Any, interpolation_mode: Any, padding_mode: Any,
     align_corners: Any,
 ) -> Tensor:  # fmt: skip
-    need_tensor(function, "input", 1, input)
-    need_tensor(function, "grid", 2, grid)
     mode = whole_number(function, "interpolation_mode", 3, interpolation_mode)
     padding = whole_number(function, "padding_mode", 4, padding_mode)
     need_bool(function, "align_corners", 5, align_corners)
@@ -301,7 +298,6 @@ def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode
 @composite(method=False)
 def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Tensor:
     """The points that affine maps (N, d, d + 1) give a regular grid of ``size`` (N, C, *sizes): (N, *sizes, d)."""
-    need_tensor("affine_grid_generator", "theta", 1, theta)
     if not isinstance(size, (tuple, list)):
         ints("affine_grid_generator", "size", 2, "" if is_int(size) is False else size)
         raise TypeError("affine_grid_generator(): argument 'size' (position 2) must be tuple of ints, not int")
@@ -328,7 +324,6 @@ def grid_sample(
     """Images (N, C, H, W) at the points (x, y) of ``grid`` (N, h, w, 2), from -1 to 1; volumes likewise.
 
     mode is "bilinear", "nearest" or "bicubic"; padding_mode, for points outside, "zeros", "border" or "reflection".
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
     """
     modes, paddings = GRID_SAMPLE_INTERPOLATION_MODES, GRID_SAMPLE_PADDING_MODES
     if mode not in modes:
@@ -349,8 +344,6 @@ def grid_sample(
 @audible
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Tensor:
     """The points that affine maps (N, 2, 3) give a regular grid of ``size`` (N, C, H, W): (N, H, W, 2); 3-D likewise.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
     """
     if align_corners is None:
         warn(_CORNERS)
@@ -382,7 +375,6 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Ten
 
 
 def _pixels(function: str, input: Any, name: str, factor: Any) -> int:
-    need_tensor(function, "input", 1, input)
     factor = whole_number(function, name, 2, factor)
     if input._array.ndim < 3:
         raise RuntimeError(
@@ -394,12 +386,9 @@ def _pixels(function: str, input: Any, name: str, factor: Any) -> int:
     return factor
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html
-    """
+    """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r)."""
     factor = _pixels("pixel_shuffle", input, "upscale_factor", upscale_factor)
     channels = input._array.shape[-3]
     if channels % (factor * factor):
@@ -413,12 +402,9 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     return rows.pixel_shuffle(input, factor)  # type: ignore[no-any-return]
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
-    """
+    """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W)."""
     factor = _pixels("pixel_unshuffle", input, "downscale_factor", downscale_factor)
     for name, axis in (("height", -2), ("width", -1)):
         if input._array.shape[axis] % factor:
@@ -433,7 +419,6 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def _groups(function: str, input: Any, groups: Any) -> int:
-    need_tensor(function, "input", 1, input)
     groups = whole_number(function, "groups", 2, groups)
     if input._array.ndim <= 2:
         raise RuntimeError(
@@ -448,12 +433,9 @@ def _groups(function: str, input: Any, groups: Any) -> int:
     return groups
 
 
-@composite(method=False)
+@composite(method=False, page="torch.nn.functional")
 def channel_shuffle(input: Any, groups: int) -> Tensor:
-    """Channels dealt out: the first of each of ``groups`` groups, then the second of each.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.channel_shuffle.html
-    """
+    """Channels dealt out: the first of each of ``groups`` groups, then the second of each."""
     return rows.channel_shuffle(input, _groups("channel_shuffle", input, groups))  # type: ignore[no-any-return]
 
 

@@ -388,14 +388,9 @@ def _grid_sampler_input_rule(
     grad: Any, input: Any, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any
 ) -> Any:
     return grid_scattered(
-        grad,
-        grid,
-        tuple(input.shape)[2:],
-        (0,) * (len(input.shape) - 2),
-        interpolation_mode,
-        padding_mode,
+        grad, grid, tuple(input.shape)[2:], (0,) * (len(input.shape) - 2), interpolation_mode, padding_mode,
         align_corners,
-    )
+    )  # fmt: skip
 
 
 def _grid_sampler_grid_rule(

@@ -181,16 +181,14 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     return values, np.maximum.accumulate(np.where(mask, positions, 0), axis=dim)
 
 
-@op(
-    node="CummaxBackward0",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    out=errors.OUT_RUNNING,
-    aligned=True,
-    layout="plain",
-    batched="dims",
-)
+#: The columns of running extremes.
+_RUNNING: Any = {
+    "outputs": ("values", "indices"), "differentiable": ("values",), "public": False, "out": errors.OUT_RUNNING,
+    "aligned": True, "layout": "plain", "batched": "dims",
+}  # fmt: skip
+
+
+@op(node="CummaxBackward0", **_RUNNING)
 def cummax_dim(self: Any, /, dim: int) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.maximum, self, dim)
@@ -199,16 +197,7 @@ def cummax_dim(self: Any, /, dim: int) -> Any:
 cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
 
 
-@op(
-    node="CumminBackward0",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    out=errors.OUT_RUNNING,
-    aligned=True,
-    layout="plain",
-    batched="dims",
-)
+@op(node="CumminBackward0", **_RUNNING)
 def cummin_dim(self: Any, /, dim: int) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.minimum, self, dim)

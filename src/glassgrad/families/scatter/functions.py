@@ -15,7 +15,6 @@ from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import all_values
-from ..arithmetic.functions import need_tensor
 from ..index import slices
 from ..index.getitem import prepared, put_in_place
 from ..index.rows import blank, masked_fill
@@ -48,15 +47,12 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> 
 
 _SCATTER = (
     "scatter() received an invalid combination of arguments - got ({}), but expected one of:\n * (int dim, Tensor "
-    "index, "
-    "Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number value)\n * "
-    "(int "
-    "dim, Tensor index, Number value, *, str reduce)\n"
+    "index, Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number "
+    "value)\n * (int dim, Tensor index, Number value, *, str reduce)\n"
 )
 _DEPRECATED = (
     "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
-    "release. "
-    "Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
+    "release. Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
 )
 _warned: set[str] = set()
@@ -294,7 +290,6 @@ def segment_reduce(
     Leading dimensions of ``lengths`` are those of ``data``.  An empty segment gives ``initial`` or what leaves others
     as they are.  Source: https://docs.pytorch.org/docs/stable/generated/torch.segment_reduce.html
     """
-    need_tensor("segment_reduce", "data", 1, data)
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     if reduce not in _NAMES:

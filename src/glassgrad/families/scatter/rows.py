@@ -60,14 +60,12 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
         if beyond:
             raise RuntimeError(
                 f"Size does not match at dimension {beyond[0]} expected index {list(index.shape)} to be no larger than "
-                "self "
-                f"{list(self.shape)} apart from dimension {axis}"
+                f"self {list(self.shape)} apart from dimension {axis}"
             )
     elif src is not None and (beyond or any(n > m for n, m in zip(shape, src.shape or (1,), strict=True))):
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension "
-            f"{axis} "
-            f"and to be no larger size than src {list(src.shape)}"
+            f"{axis} and to be no larger size than src {list(src.shape)}"
         )
     elif beyond:
         raise RuntimeError(
@@ -138,17 +136,14 @@ def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) ->
     return gradient if index_sizes == src_sizes else corner_backward(gradient, src_sizes)
 
 
-@op(
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    hidden=("index_sizes", "src_sizes"),
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index", "src"),
-    forward="linear",
-    batched="dims",
-)
+#: The columns of what places elements by an index.
+_PLACING: Any = {
+    "inplace": True, "auxiliary": ("index",), "public": False, "shows": {"dim": ("dim", unsigned)},
+    "out": errors.OUT_DTYPE, "batched": "dims",
+}  # fmt: skip
+
+
+@op(**_PLACING, hidden=("index_sizes", "src_sizes"), disjoint=("index", "src"), forward="linear")
 def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -161,16 +156,7 @@ def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
 scatter.derivative(src=_fetch, self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
 
 
-@op(
-    node="ScatterBackward1",
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index",),
-    batched="dims",
-)
+@op(node="ScatterBackward1", **_PLACING, disjoint=("index",))
 def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with a number where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim)
@@ -184,17 +170,7 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
 scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
 
 
-@op(
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    hidden=("index_sizes", "src_sizes"),
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index", "src"),
-    forward="linear",
-    batched="dims",
-)
+@op(**_PLACING, hidden=("index_sizes", "src_sizes"), disjoint=("index", "src"), forward="linear")
 def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -216,16 +192,7 @@ def _neutral(reduce: str, dtype: Any) -> Any:
     return (not low) if dtype.kind == "b" else (-np.inf if low else np.inf)
 
 
-@op(
-    inplace=True,
-    auxiliary=("index",),
-    public=False,
-    hidden=("self_sizes", "index_sizes", "src_sizes"),
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    disjoint=("index", "src"),
-    batched="dims",
-)
+@op(**_PLACING, hidden=("self_sizes", "index_sizes", "src_sizes"), disjoint=("index", "src"))
 def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with what ``src`` sends to each place reduced into it: sum, prod, mean, amax or amin."""
     if reduce not in _REDUCE:
@@ -250,18 +217,9 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
 
 @scatter_reduce.derivative("self", "src")
 def shared_out(
-    grad: Any,
-    self: Any,
-    index: Any,
-    src: Any,
-    result: Any,
-    self_sizes: Any,
-    index_sizes: Any,
-    src_sizes: Any,
-    dim: Any,
-    reduce: Any,
-    include_self: Any,
-) -> Any:
+    grad: Any, self: Any, index: Any, src: Any, result: Any, self_sizes: Any, index_sizes: Any, src_sizes: Any,
+    dim: Any, reduce: Any, include_self: Any,
+) -> Any:  # fmt: skip
     """Sums pass the gradient on, means divide it, products scale it, extrema share it among those that attain them."""
     if index_sizes != src_sizes:
         src = corner(src, index_sizes)
@@ -334,8 +292,7 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     if source.dtype != self.dtype:
         raise RuntimeError(
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {name_of(self)} and "
-            "source.dtype = "
-            f"{name_of(source)}"
+            f"source.dtype = {name_of(source)}"
         )
     if index.size != source.size:
         raise IndexError(

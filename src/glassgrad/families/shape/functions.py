@@ -76,9 +76,8 @@ def need_rank(function: str, input: Tensor, least: int, most: int) -> None:
     """Raise PyTorch's error unless a tensor has so many dimensions."""
     if not least <= input._array.ndim <= most:
         raise RuntimeError(
-            f"Expected {least} to {most} dimensions, but got {input._array.ndim}-dimensional tensor for "
-            f"argument #1 'self' "
-            f"(while checking arguments for {function})"
+            f"Expected {least} to {most} dimensions, but got {input._array.ndim}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {function})"
         )
 
 
@@ -243,8 +242,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
             raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
         raise RuntimeError(
             f"unflatten: Provided sizes {list(wanted)} don't multiply up to the size of dim {axis} ({size}) in the "
-            "input "
-            "tensor"
+            "input tensor"
         ) from None
     return rows.view(input, (*input._array.shape[:axis], *lengths, *input._array.shape[axis + 1 :]))
 
@@ -343,8 +341,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     if len(sources) != len(destinations):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "
-            "number of "
-            f"dims as destination ({list(destinations)} dims)"
+            f"number of dims as destination ({list(destinations)} dims)"
         )
     old = [axis_of(dim, ndim) for dim in sources]
     new = [axis_of(dim, ndim) for dim in destinations]
@@ -371,10 +368,8 @@ def _reversed(self: Tensor) -> Tensor:
     if ndim:
         _warn_once(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
-            "throw an "
-            "error in a future release. Consider `x.mT` to transpose batches of matrices or "
-            "`x.permute(*torch.arange(x.ndim "
-            "- 1, -1, -1))` to reverse the dimensions of a tensor.",
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             4314,
         )
     else:
@@ -392,8 +387,7 @@ def _matrix(self: Tensor, name: str, line: int, advice: str) -> bool:
     if ndim == 1:
         raise RuntimeError(
             f"tensor.{name}{'()' if name == 'adjoint' else ''} is only supported on matrices or batches of matrices. "
-            "Got "
-            "1-D tensor."
+            "Got 1-D tensor."
         )
     return True
 

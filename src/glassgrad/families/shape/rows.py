@@ -285,8 +285,7 @@ def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
     index = next(i for i, (n, m) in reversed(pairs) if m not in (-1, n) and (n != 1 or m < 0))
     raise RuntimeError(
         f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at "
-        "non-singleton "
-        f"dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"
+        f"non-singleton dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"
     )
 
 

@@ -34,12 +34,9 @@ def _soft(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> An
     return row(input, one_dim(dim, input._array.ndim, name, 1), out=out)
 
 
-@composite(name="softmax")
+@composite(name="softmax", page="torch.nn.functional")
 def softmax_along(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: Any = None) -> Any:
-    """Exponentials along ``dim``, scaled to sum to one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
-    """
+    """Exponentials along ``dim``, scaled to sum to one."""
     return _soft(rows.softmax, "softmax", input, dim, dtype, out)
 
 
@@ -68,10 +65,7 @@ def _implicit_dim(name: str, ndim: int) -> int:
 
 @audible
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Exponentials along ``dim``, scaled to sum to one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
-    """
+    """Exponentials along ``dim``, scaled to sum to one."""
     if dim is None:
         dim = _implicit_dim("softmax", input.dim())
     return softmax_along(input, dim, dtype)

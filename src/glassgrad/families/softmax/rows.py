@@ -113,16 +113,16 @@ def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -
 # -- softmax and its logarithm -----------------------------------------------------------------------------------------
 
 
+#: The columns of softmax and its logarithm.
+_ALONG: Any = {"out": errors.OUT_DTYPE, "ruleless": True, "halves": "plain", "layout": "plain", "batched": "dims"}
+
+
 @op(
     serves=(FLOATS, lambda self, dim: _refusal("", self, dim)),
-    halves="plain",
+    **_ALONG,
     native=lambda self, dim: compiled.softmax.forward(self, dim),
     quick=_softmax_of_short_rows,
-    out=errors.OUT_DTYPE,
-    ruleless=True,
-    layout="plain",
     forward="reverse",
-    batched="dims",
 )
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
@@ -159,13 +159,9 @@ softmax_backward.derivative(
 
 @op(
     serves=(FLOATS, lambda self, dim: _refusal("log_", self, dim)),
-    halves="plain",
+    **_ALONG,
     native=lambda self, dim: compiled.softmax.log_forward(self, dim),
     quick=_log_softmax_of_short_rows,
-    out=errors.OUT_DTYPE,
-    ruleless=True,
-    layout="plain",
-    batched="dims",
 )
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""

@@ -162,15 +162,9 @@ def _sided(function: str, right: bool, side: str | None) -> bool:
 
 @composite(method=False)
 def searchsorted(
-    sorted_sequence: Tensor,
-    input: Any,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Tensor | None = None,
-    out: Any = None,
-) -> Tensor:
+    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: Tensor | None = None, out: Any = None,
+) -> Tensor:  # fmt: skip
     """Where each value would be put into sorted rows so that they stay sorted."""
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
@@ -180,22 +174,19 @@ def searchsorted(
         if not values._array.ndim:
             raise RuntimeError(
                 f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
-                "boundaries "
-                f"tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
+                f"boundaries tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
             )
         if rows_of[:-1] != values._array.shape[:-1]:
             raise RuntimeError(
                 f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-                "input "
-                f"value tensor must match, but we got boundaries tensor {list(rows_of)} and input value tensor "
+                f"input value tensor must match, but we got boundaries tensor {list(rows_of)} and input value tensor "
                 f"{list(values._array.shape)}"
             )
     if sorter is not None:
         if sorter._array.shape != rows_of:
             raise RuntimeError(
                 f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got "
-                "sorter "
-                f"tensor {list(sorter._array.shape)}"
+                f"sorter tensor {list(sorter._array.shape)}"
             )
         if sorter._array.dtype != np.int64:
             kind = sorter.dtype.scalar_name

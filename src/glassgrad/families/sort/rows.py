@@ -32,16 +32,14 @@ def _picked(array: Any, indices: Any, axis: int) -> Any:
     return array[along_axis(indices, axis)]
 
 
-@op(
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    aligned=True,
-    layout="elementwise",
-    batched="dims",
-)
+#: The columns of what puts elements in order, and tells where they stood.
+_ORDER: Any = {
+    "outputs": ("values", "indices"), "differentiable": ("values",), "public": False,
+    "shows": {"dim": ("dim", unsigned)}, "out": errors.OUT_DTYPE, "aligned": True, "batched": "dims",
+}  # fmt: skip
+
+
+@op(**_ORDER, layout="elementwise")
 def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, and where they were."""
     axis = axis_of(dim, self.ndim)
@@ -56,17 +54,7 @@ def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
 sort.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
 
 
-@op(
-    node="SortBackward1",
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    aligned=True,
-    layout="elementwise",
-    batched="dims",
-)
+@op(node="SortBackward1", **_ORDER, layout="elementwise")
 def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, ties as they were, and where they were."""
     return sort.row.kernel(self, dim, descending)
@@ -75,15 +63,7 @@ def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
 sort_stable.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
 
 
-@op(
-    outputs=("values", "indices"),
-    differentiable=("values",),
-    public=False,
-    shows={"dim": ("dim", unsigned)},
-    out=errors.OUT_DTYPE,
-    aligned=True,
-    batched="dims",
-)
+@op(**_ORDER)
 def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True) -> Any:
     """The ``k`` largest (or smallest) elements along ``dim`` in order, and where they are."""
     axis = axis_of(dim, self.ndim)

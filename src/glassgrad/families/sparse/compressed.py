@@ -17,7 +17,7 @@ from .functions import LAYOUTS, in_layout, method
 # -- making them ------------------------------------------------------------------------------------------------------
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def sparse_compressed_tensor(
     compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None, *, dtype: Any = None,
     layout: Any = None, device: Any = None, requires_grad: bool = False, check_invariants: bool | None = None,
@@ -26,7 +26,6 @@ def sparse_compressed_tensor(
     """The matrix whose line ``i`` has the values from ``compressed_indices[i]`` to the next, at ``plain_indices``.
 
     Lines are rows in the layouts ``sparse_csr`` and ``sparse_bsr``, columns in ``sparse_csc`` and ``sparse_bsc``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_compressed_tensor.html
     """
     if layout not in LAYOUTS:
         called = {dtypes.sparse_coo: "Sparse", dtypes.strided: "Strided"}.get(layout, "none")
@@ -66,39 +65,28 @@ def _check(kind: str, starts: Any, places: Any, values: Any, lines: int) -> None
         )
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **settings: Any) -> Any:
     """The matrix whose row ``i`` has the values from ``crow_indices[i]`` to ``crow_indices[i + 1]``, in these columns.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_csr_tensor.html
     """
     return sparse_compressed_tensor(crow_indices, col_indices, values, size, layout=dtypes.sparse_csr, **settings)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **settings: Any) -> Any:
-    """The same by columns: column ``i`` has the values from ``ccol_indices[i]`` on, in these rows.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_csc_tensor.html
-    """
+    """The same by columns: column ``i`` has the values from ``ccol_indices[i]`` on, in these rows."""
     return sparse_compressed_tensor(ccol_indices, row_indices, values, size, layout=dtypes.sparse_csc, **settings)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **settings: Any) -> Any:
-    """The matrix of blocks (n, height, width) that stand in rows of blocks.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_bsr_tensor.html
-    """
+    """The matrix of blocks (n, height, width) that stand in rows of blocks."""
     return sparse_compressed_tensor(crow_indices, col_indices, values, size, layout=dtypes.sparse_bsr, **settings)
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **settings: Any) -> Any:
-    """The matrix of blocks (n, height, width) that stand in columns of blocks.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_bsc_tensor.html
-    """
+    """The matrix of blocks (n, height, width) that stand in columns of blocks."""
     return sparse_compressed_tensor(ccol_indices, row_indices, values, size, layout=dtypes.sparse_bsc, **settings)
 
 

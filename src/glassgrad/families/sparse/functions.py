@@ -74,7 +74,7 @@ def method(*names: str, on: type = SparseTensor) -> Callable[[Any], Any]:
 # -- making them ------------------------------------------------------------------------------------------------------
 
 
-@composite(method=False)
+@composite(method=False, page="torch")
 def sparse_coo_tensor(
     indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, check_invariants: bool | None = None, is_coalesced: bool | None = None,
@@ -83,7 +83,6 @@ def sparse_coo_tensor(
     """The tensor whose elements at ``indices`` (dimensions by count) are ``values``, and nought elsewhere.
 
     Values of the same place add up. ``sparse_coo_tensor(size)`` is empty.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_coo_tensor.html
     """
     if values is None:
         shape = tuple(size if indices is None else indices)

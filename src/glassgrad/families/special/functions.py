@@ -27,10 +27,7 @@ _ROOT_HALF = 0.7071067811865476
 
 @audible
 def special_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
-    """The normal distribution function.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtr
-    """
+    """The normal distribution function."""
     need_tensor("special_ndtr", "input", 1, input)
     if input._array.dtype.kind in "biu":
         input = input.to(get_default_dtype())  # type: ignore[attr-defined]
@@ -40,20 +37,14 @@ def special_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
 
 @audible
 def special_xlog1py(input: Any, other: Any, *, out: Any = None) -> Tensor:
-    """``input * log1p(other)``, zero where ``input`` is zero; one of them may be a number.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.xlog1py
-    """
+    """``input * log1p(other)``, zero where ``input`` is zero; one of them may be a number."""
     rows = special.special_xlog1py, special.xlog1py_number, special.xlog1py_of_number
     return of_two("special_xlog1py", *rows, input, other, out)
 
 
 @audible
 def special_zeta(input: Any, other: Any, *, out: Any = None) -> Tensor:
-    """Hurwitz's zeta function of the exponent ``input`` from ``other`` on; one of them may be a number.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.zeta
-    """
+    """Hurwitz's zeta function of the exponent ``input`` from ``other`` on; one of them may be a number."""
     rows = gamma.special_zeta, gamma.zeta_number, gamma.zeta_of_number
     return of_two("special_zeta", *rows, input, other, out)
 
@@ -74,11 +65,8 @@ def _polynomial(name: str, row: Any) -> Callable[..., Tensor]:
 of_degree = {name: _polynomial(name, row) for name, row in POLYNOMIALS.items()}
 
 
-@composite()
+@composite(page="torch")
 def frexp(input: Tensor, *, out: Any = None) -> Any:
-    """Mantissas from a half to one, and the powers of two that they are to be multiplied with.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.frexp.html
-    """
+    """Mantissas from a half to one, and the powers of two that they are to be multiplied with."""
     need_tensor("frexp", "input", 1, input)
     return tuple.__new__(results.frexp, frexp_parts(input, out=out))

@@ -136,10 +136,7 @@ def _full(function: Any, name: str, self: Any) -> Any:
 
 @op(typed="float", public=False, layout="elementwise", batched="point")
 def special_entr(self: Any, /) -> Any:
-    """``-x log(x)``, zero at zero and minus infinity below.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.entr
-    """
+    """``-x log(x)``, zero at zero and minus infinity below."""
     if self.dtype.kind == "c":
         raise not_implemented("entr_cpu", self)
     if self.dtype.itemsize == 2:
@@ -155,10 +152,7 @@ special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
 
 @op(typed="float", public=False, layout="elementwise", batched="point")
 def special_erfcx(self: Any, /) -> Any:
-    """The scaled complementary error function ``exp(x^2) erfc(x)``.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.erfcx
-    """
+    """The scaled complementary error function ``exp(x^2) erfc(x)``."""
     return _full(scipy_special.erfcx, "erfcx_cpu", self)
 
 
@@ -167,10 +161,7 @@ special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * resu
 
 @op(typed="float", public=False, layout="elementwise", batched="point")
 def special_log_ndtr(self: Any, /) -> Any:
-    """The logarithm of the normal distribution function.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.log_ndtr
-    """
+    """The logarithm of the normal distribution function."""
     return _full(scipy_special.log_ndtr, "log_ndtr_cpu", self)
 
 
@@ -179,10 +170,7 @@ special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * s
 
 @op(typed="float", public=False, layout="elementwise", batched="point")
 def special_ndtri(self: Any, /) -> Any:
-    """The quantiles of the normal distribution.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtri
-    """
+    """The quantiles of the normal distribution."""
     return _full(scipy_special.ndtri, "ndtri_cpu", self)
 
 
@@ -202,10 +190,7 @@ def _xlog1py(self: Any, other: Any) -> Any:
 
 @op(node="SpecialXlog1PyBackward0", typed="float", strict=True, public=False, batched="point")
 def special_xlog1py(self: Any, other: Any, /) -> Any:
-    """``self * log1p(other)``, zero where ``self`` is zero.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.xlog1py
-    """
+    """``self * log1p(other)``, zero where ``self`` is zero."""
     return _xlog1py(self, other)
 
 
@@ -237,10 +222,6 @@ def xlog1py_of_number(other: Any, /, self: Any) -> Any:
 
 
 xlog1py_of_number.derivative(other=lambda grad, other, self: grad * self / (other + 1))
-
-
-def _log1p_of(number: Any) -> Any:
-    return math.log1p(number) if number > -1 else -math.inf if number == -1 else math.nan
 
 
 # -- The incomplete gamma functions, the multivariate one and Hurwitz's zeta function, elementwise.
@@ -309,10 +290,7 @@ def _zeta(self: Any, other: Any) -> Any:
 
 @op(typed="float", strict=True, public=False, batched="point")
 def special_zeta(self: Any, other: Any, /) -> Any:
-    """Hurwitz's zeta function of the exponent ``self`` from ``other`` on; differentiable in ``other`` alone.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.zeta
-    """
+    """Hurwitz's zeta function of the exponent ``self`` from ``other`` on; differentiable in ``other`` alone."""
     return _zeta(self, other)
 
 
@@ -402,10 +380,7 @@ i0.derivative(self=lambda grad, self: grad * special_i1(self))
 
 @op(node="SpecialI0EBackward0", typed="float", public=False, batched="point")
 def special_i0e(self: Any, /) -> Any:
-    """``exp(-|x|) I0(x)``.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i0e
-    """
+    """``exp(-|x|) I0(x)``."""
     return _i0e(self)
 
 
@@ -414,10 +389,7 @@ special_i0e.derivative(self=lambda grad, self, result: grad * (special_i1e(self)
 
 @op(typed="float", public=False, batched="point")
 def special_i1(self: Any, /) -> Any:
-    """The modified Bessel function of the first kind, order 1.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i1
-    """
+    """The modified Bessel function of the first kind, order 1."""
     return _i1(self)
 
 
@@ -431,10 +403,7 @@ def slope_of_i1(grad: Any, self: Any, result: Any) -> Any:
 
 @op(node="SpecialI1EBackward0", typed="float", public=False, batched="point")
 def special_i1e(self: Any, /) -> Any:
-    """``exp(-|x|) I1(x)``.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i1e
-    """
+    """``exp(-|x|) I1(x)``."""
     return _i1e(self)
 
 

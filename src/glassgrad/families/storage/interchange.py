@@ -190,15 +190,9 @@ saving = _Saving()
 
 
 def rebuild(
-    cls: type,
-    owner: Any,
-    offset: int,
-    sizes: tuple[int, ...],
-    strides: tuple[int, ...],
-    kind: dtypes.dtype,
-    requires_grad: bool,
-    state: dict[str, Any] | None,
-) -> Tensor:
+    cls: type, owner: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], kind: dtypes.dtype,
+    requires_grad: bool, state: dict[str, Any] | None,
+) -> Tensor:  # fmt: skip
     """The tensor of a pickle: a place in memory that others of the same pickle may share."""
     out: Any = new(cls)
     if owner is None:
@@ -323,13 +317,12 @@ def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any]
 # -- Tensors in memory that other processes see: moves a tensor's memory there, with all that looks at it.
 
 
-@composite(function=False)
+@composite(function=False, page="torch.Tensor")
 def share_memory_(self: Tensor) -> Tensor:
     """The tensor itself, its memory moved to where other processes see it: writes in one are seen in all.
 
     Views and other tensors on the same memory move with it; arrays of NumPy on it stay behind. Does nothing to a
     tensor that is shared already. RuntimeError for a tensor without data.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.share_memory_.html
     """
     if self._array.dtype.metadata is not None:
         raise RuntimeError("_share_fd_: only available on CPU")
