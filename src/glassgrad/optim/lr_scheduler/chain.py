@@ -8,7 +8,7 @@ from typing import Any
 
 from ..optimizer import Optimizer
 from .base import LRScheduler, in_groups, put
-from .plateau import ReduceLROnPlateau
+from .factor import ReduceLROnPlateau
 
 
 class _Several(LRScheduler):
