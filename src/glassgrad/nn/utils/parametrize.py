@@ -217,9 +217,7 @@ def _inject_property(module: Any, tensor_name: str) -> None:
     setattr(type(module), tensor_name, property(read, write))
 
 
-def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Any:
+def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
     """Let ``parametrization`` compute the tensor ``tensor_name`` of ``module`` from now on; gives ``module``.
 
     Several of them act one after another.  Unless ``unsafe``, what they give must have the tensor's shape and dtype.

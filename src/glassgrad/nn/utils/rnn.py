@@ -30,6 +30,14 @@ class PackedSequence_(NamedTuple):  # noqa: N801  PyTorch's name
     unsorted_indices: Any
 
 
+def _as(dtype: dtypes.dtype) -> Any:
+    def converted(self: PackedSequence) -> PackedSequence:
+        return self.to(dtype=dtype)
+
+    converted.__doc__ = f"The data as {dtype.name}."
+    return converted
+
+
 class PackedSequence(PackedSequence_):
     """A batch without padding: the elements of all samples at the first step, then those at the second, and so on.
 
@@ -81,37 +89,9 @@ class PackedSequence(PackedSequence_):
         """The same on the CPU."""
         return self.to(*args, **{"device": "cpu", **kwargs})
 
-    def double(self) -> PackedSequence:
-        """The data as float64."""
-        return self.to(dtype=dtypes.float64)
-
-    def float(self) -> PackedSequence:
-        """The data as float32."""
-        return self.to(dtype=dtypes.float32)
-
-    def half(self) -> PackedSequence:
-        """The data as float16."""
-        return self.to(dtype=dtypes.float16)
-
-    def long(self) -> PackedSequence:
-        """The data as int64."""
-        return self.to(dtype=dtypes.int64)
-
-    def int(self) -> PackedSequence:
-        """The data as int32."""
-        return self.to(dtype=dtypes.int32)
-
-    def short(self) -> PackedSequence:
-        """The data as int16."""
-        return self.to(dtype=dtypes.int16)
-
-    def char(self) -> PackedSequence:
-        """The data as int8."""
-        return self.to(dtype=dtypes.int8)
-
-    def byte(self) -> PackedSequence:
-        """The data as uint8."""
-        return self.to(dtype=dtypes.uint8)
+    double, float, half = _as(dtypes.float64), _as(dtypes.float32), _as(dtypes.float16)
+    long, int, short = _as(dtypes.int64), _as(dtypes.int32), _as(dtypes.int16)
+    char, byte = _as(dtypes.int8), _as(dtypes.uint8)
 
     @property
     def is_cuda(self) -> bool:

@@ -70,9 +70,7 @@ class SpectralNorm:
             )
         with no_grad():
             height, width = norm.reshape_weight_to_matrix(weight).shape
-            u, v = (
-                F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in (height, width)
-            )
+            u, v = (F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in (height, width))
         delattr(module, name)
         module.register_parameter(f"{name}_orig", weight)
         setattr(module, name, weight.data)  # what the network holds before its first forward
@@ -116,15 +114,9 @@ class SpectralNormLoadStateDictPreHook:
         self.fn = fn
 
     def __call__(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
+        missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
         fn = self.fn
         version = local_metadata.get("spectral_norm", {}).get(f"{fn.name}.version", None)
         if version is not None and version >= 1:
