@@ -24,7 +24,7 @@ from ..families.create.functions import empty
 from ..ground import modes
 from ..ground.generator import default_generator
 from ..tensor.hooks import count_on_leaf
-from . import checkpoint_log
+from . import selective
 from .selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 
@@ -355,15 +355,10 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
-    use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
-    determinism_check: str = "default",
-    debug: bool = False,
-    early_stop: bool = True,
-    **kwargs: Any,
-) -> Any:
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
+    debug: bool = False, early_stop: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Call ``function`` keeping only its inputs; its inside is computed again when backward needs it.
 
     Source: https://docs.pytorch.org/docs/stable/checkpoint.html#torch.utils.checkpoint.checkpoint
@@ -382,7 +377,7 @@ def checkpoint(
     if debug if _settings.debug is None else _settings.debug:
         if context_fn is not noop_context_fn:
             raise ValueError("debug=True is incompatible with non-default context_fn")
-        log = checkpoint_log.Log()
+        log = selective.Log()
         context_fn = log.blocks
     if determinism_check not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}")
