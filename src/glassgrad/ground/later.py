@@ -32,13 +32,9 @@ def names_so_far(module: ModuleType) -> dict[str, Any]:
 
 
 def later(
-    names: dict[str, Any],
-    called: str,
-    files: dict[str, str],
-    modules: str = "",
-    hint: Callable[[str], str] = lambda name: "",
-    often: bool = False,
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    names: dict[str, Any], called: str, files: dict[str, str], modules: str = "",
+    hint: Callable[[str], str] = lambda name: "", often: bool = False,
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
     """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
 
     ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;

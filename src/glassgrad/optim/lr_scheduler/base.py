@@ -151,9 +151,7 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         """A warning where ``get_lr`` is called by anybody but ``step``."""
         if not self._get_lr_called_within_step:
-            warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-            )
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
 
 
 class _LRScheduler(LRScheduler):

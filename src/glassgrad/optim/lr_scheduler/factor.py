@@ -235,6 +235,9 @@ class MultiplicativeLR(_ByFunctions):
         return [group["lr"] * function(self.last_epoch) for function, group in pairs]
 
 
+# -- a schedule that waits for a measure to improve no more ------------------------------------------------------------
+
+
 class ReduceLROnPlateau(LRScheduler):
     """The rate times ``factor`` when what ``step`` is given was no better for more than ``patience`` epochs.
 
