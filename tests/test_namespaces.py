@@ -1,6 +1,7 @@
 """The namespaces around tensors that scripts ask: devices that are not there, flags, versions, compiling."""
 
 import importlib
+import inspect
 import subprocess
 import sys
 
@@ -167,3 +168,10 @@ assert not any(name.startswith("glassgrad.families.recurrent") for name in sys.m
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["nn.GELU", "nn.MaxPool2d", "nn.functional.gelu", "fft.rfft", "linalg.inv", "linalg.norm"])
+def test_functions_and_layers_name_pytorchs_page(name):
+    package, _, own = f"glassgrad.{name}".rpartition(".")
+    doc = inspect.getdoc(getattr(importlib.import_module(package), own))
+    assert doc.endswith(f"\n\nSource: https://docs.pytorch.org/docs/stable/generated/torch.{name}.html")

@@ -45,6 +45,7 @@ from .families.matrix.functions import linalg_inv as inv
 from .families.matrix.functions import vecdot
 from .families.norm.functions import linalg_norm as norm
 from .families.norm.functions import matrix_norm, vector_norm
+from .ground.later import cite as _cite
 from .ops.catalogue import FUNCTIONS as _FUNCTIONS
 
 matmul = _FUNCTIONS["matmul"]
@@ -57,3 +58,6 @@ __all__ = [
     "norm", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv",
     "tensorsolve", "vander", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+for _name in __all__:
+    _cite(globals()[_name], f"torch.linalg.{_name}")

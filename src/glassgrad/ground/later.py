@@ -33,14 +33,14 @@ def names_so_far(module: ModuleType) -> dict[str, Any]:
 
 def later(
     names: dict[str, Any], called: str, files: dict[str, str], modules: str = "",
-    hint: Callable[[str], str] = lambda name: "", often: bool = False,
+    hint: Callable[[str], str] = lambda name: "", often: bool = False, pages: str = "",
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
     """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
 
     ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;
     "name=attribute" where the file has it under another. ``modules`` are names that are files themselves. ``hint`` has
     more to say of a name that is not there. Of a module whose names are looked up ``often``, ``vars`` tells those that
-    are there: to tell all would cost each of them time.
+    are there: to tell all would cost each of them time. ``pages`` is where PyTorch documents them (:func:`cite`).
     """
     homes = {name: (file, attribute) for file, brought in files.items() for name, attribute in published(brought)}
     package = names["__package__"]
@@ -53,6 +53,8 @@ def later(
         if name in homes:
             file, attribute = homes[name]
             value = names[name] = getattr(load(file, package), attribute)
+            if pages:
+                cite(value, f"{pages}.{name}")
             return value
         if name in parts:
             return load(f".{name}", package)
@@ -62,6 +64,19 @@ def later(
         return sorted({*names, *homes, *parts})
 
     return get, list_names
+
+
+_PAGE = "https://docs.pytorch.org/docs/stable/generated/{}.html"
+#: What PyTorch has under these names, and has no page for.
+_WITHOUT_PAGE = "celu_ selu_ native_channel_shuffle Container CrossMapLRN2d NLLLoss2d".split()
+
+
+def cite(value: Any, name: str) -> None:
+    """Add PyTorch's page of a function or class, its name there given, to its docstring, unless that has a source."""
+    doc = getattr(value, "__doc__", None)
+    if doc and callable(value) and "Source: " not in doc and name.rpartition(".")[2] not in _WITHOUT_PAGE:
+        indent = "" if "\n" in doc and "\n    " not in doc else "    "  # from Python 3.13 on docstrings have none
+        value.__doc__ = f"{doc.rstrip()}\n\n{indent}Source: {_PAGE.format(name)}"
 
 
 def published(names: str) -> list[tuple[str, str]]:

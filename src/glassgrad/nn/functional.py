@@ -11,5 +11,6 @@ __getattr__, __dir__ = _later.later(
     "torch.nn.functional",
     {f"{_families.__name__}.{file}": names for file, names in _FILES.items()},
     often=True,
+    pages="torch.nn.functional",
 )
 __all__ = sorted(name for names in _FILES.values() for name, _ in _later.published(names))

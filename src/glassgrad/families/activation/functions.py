@@ -33,10 +33,7 @@ def _written(row: Any, target: Tensor, *settings: Any) -> Tensor:
 
 @audible
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The elements, negative ones replaced by zero.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu.html
-    """
+    """The elements, negative ones replaced by zero."""
     return _written(rows.relu, input) if inplace else rows.relu(input)
 
 

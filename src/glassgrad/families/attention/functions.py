@@ -54,7 +54,6 @@ def scaled_dot_product_attention(
     where attention may go, a floating one is added; ``is_causal`` leaves out the keys that come later than the
     query; ``dropout_p`` always applies; ``scale`` is 1/sqrt(E) unless given; with ``enable_gqa`` several heads of
     queries (dimension -3) share one of keys and values.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
     """
     if modes.watch:
         query, key, value, attn_mask = low(query, key, value, attn_mask)

@@ -23,7 +23,6 @@ class MultiheadAttention(Module):
 
     Input is (L, N, E), or (N, L, E) with ``batch_first``, or (L, E).  Gives the output and, with ``need_weights``, the
     weights.  Masks: True (or minus infinity) is where attention may not go.  ``dropout`` acts on the weights.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
     """
 
     __constants__ = ["batch_first"]

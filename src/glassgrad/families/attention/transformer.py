@@ -31,7 +31,6 @@ class Transformer(Module):
 
     ``src`` is (S, N, E) and ``tgt`` (T, N, E), the first two swapped with ``batch_first``; gives the size of ``tgt``.
     Masks: True (or minus infinity) is where attention may not go; the padding masks are (N, S) and (N, T).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Transformer.html
     """
 
     def __init__(
@@ -118,7 +117,6 @@ class TransformerEncoder(Module):
     """``num_layers`` copies of ``encoder_layer`` after each other, and ``norm`` after them.
 
     In evaluation without gradients, padded places of the output are zero (``enable_nested_tensor``).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoder.html
     """
 
     __constants__ = ["norm"]
@@ -183,10 +181,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """``num_layers`` copies of ``decoder_layer`` after each other, and ``norm`` after them.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoder.html
-    """
+    """``num_layers`` copies of ``decoder_layer`` after each other, and ``norm`` after them."""
 
     __constants__ = ["norm"]
 
@@ -226,10 +221,7 @@ class TransformerDecoder(Module):
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention and a network of two linear layers, each with a residual connection and a LayerNorm.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html
-    """
+    """Self-attention and a network of two linear layers, each with a residual connection and a LayerNorm."""
 
     __constants__ = ["norm_first"]
 
@@ -319,10 +311,7 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to the encoder's output, and two linear layers, each with residual and LayerNorm.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoderLayer.html
-    """
+    """Self-attention, attention to the encoder's output, and two linear layers, each with residual and LayerNorm."""
 
     __constants__ = ["norm_first"]
 

@@ -106,10 +106,7 @@ class _NormBase(Dimensional):
 
 
 class _BatchNorm(_NormBase):
-    """Each channel of (N, C, {sizes}) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """Each channel of (N, C, {sizes}) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`."""
 
     _ranks = ((2, 3), (4,), (5,))
 
@@ -137,10 +134,7 @@ class _BatchNorm(_NormBase):
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """A lazy {eager}: it learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A lazy {eager}: it learns ``num_features`` from its first input."""
 
     def __init__(
         self,
@@ -193,7 +187,6 @@ class BatchNorm1d(_BatchNorm, dims=1):
 
     In evaluation mode by the running statistics, of which each training batch replaces the part ``momentum`` (None:
     the mean over all batches).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html
     """
 
 
@@ -216,10 +209,7 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm, dims=3):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all processes; there is one process here, so it is plain.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.SyncBatchNorm.html
-    """
+    """Batch normalisation over the batches of all processes; there is one process here, so it is plain."""
 
     def __init__(
         self,
@@ -268,10 +258,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_NormBase):
-    """Each channel of each sample of (N, C, {sizes}) or (C, {sizes}) brought to mean 0 and variance 1.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """Each channel of each sample of (N, C, {sizes}) or (C, {sizes}) brought to mean 0 and variance 1."""
 
     _ranks = ((2, 3), (3, 4), (4, 5))
 

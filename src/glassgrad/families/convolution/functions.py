@@ -505,10 +505,7 @@ def _check(**settings: tuple[int, ...]) -> None:
 
 @audible
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of images (n, c, h, w) or (c, h, w) as columns: (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html
-    """
+    """The windows of images (n, c, h, w) or (c, h, w) as columns: (n, c * kernel, windows)."""
     demand("im2col", input=input)
     arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
@@ -545,10 +542,7 @@ def _counts(sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: A
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Images of ``output_size`` in which each element is the sum of its places in columns (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fold.html
-    """
+    """Images of ``output_size`` in which each element is the sum of its places in columns (n, c * kernel, windows)."""
     demand("col2im", input=input)
     arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     wanted = _pair("col2im", "output_size", 2, output_size)

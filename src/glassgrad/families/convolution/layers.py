@@ -178,7 +178,6 @@ class Conv1d(_Conv, dims=1):
 
     ``padding`` is a number, 'valid' or 'same'; ``padding_mode`` what the border is made of: 'zeros', 'reflect',
     'replicate', 'circular'.  ``groups`` splits the channels into that many convolutions side by side.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv1d.html
     """
 
 
@@ -187,14 +186,11 @@ class Conv2d(_Conv, dims=2):
 
     ``padding`` may be 'valid' or 'same'; ``padding_mode`` is what the border is made of: 'zeros', 'reflect',
     'replicate', 'circular'.  ``groups`` splits the channels into that many convolutions side by side.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html
     """
 
 
 class Conv3d(_Conv, dims=3):
     """From (n, in_channels, d, h, w) to (n, out_channels, d', h', w'); without n, too.  Settings: one number or three.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv3d.html
     """
 
 
@@ -291,24 +287,15 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd, dims=1):
-    """The adjoint of a ``Conv1d`` of the same settings: from (n, in_channels, l) to (n, out_channels, l').
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose1d.html
-    """
+    """The adjoint of a ``Conv1d`` of the same settings: from (n, in_channels, l) to (n, out_channels, l')."""
 
 
 class ConvTranspose2d(_ConvTransposeNd, dims=2):
-    """The adjoint of a ``Conv2d`` of the same settings: from (n, in_channels, h, w) to (n, out_channels, h', w').
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose2d.html
-    """
+    """The adjoint of a ``Conv2d`` of the same settings: from (n, in_channels, h, w) to (n, out_channels, h', w')."""
 
 
 class ConvTranspose3d(_ConvTransposeNd, dims=3):
-    """The adjoint of a ``Conv3d`` of the same settings.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose3d.html
-    """
+    """The adjoint of a ``Conv3d`` of the same settings."""
 
 
 # -- lazy layers -------------------------------------------------------------------------------------------------------
@@ -361,10 +348,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 
 class _LazyConv(_LazyConvXdMixin):
-    """A lazy {eager}: it learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A lazy {eager}: it learns ``in_channels`` from its first input."""
 
     def __init__(
         self,
@@ -384,10 +368,7 @@ class _LazyConv(_LazyConvXdMixin):
 
 
 class _LazyConvTranspose(_LazyConvXdMixin):
-    """A lazy {eager}: it learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A lazy {eager}: it learns ``in_channels`` from its first input."""
 
     def __init__(
         self,
@@ -437,10 +418,7 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d, dims=3):  # type:
 
 
 class Fold(Module):
-    """Images of ``output_size``, each element the sum of its places in columns of windows (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Fold.html
-    """
+    """Images of ``output_size``, each element the sum of its places in columns of windows (n, c * kernel, windows)."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
@@ -463,10 +441,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Unfold.html
-    """
+    """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows)."""
 
     __constants__ = ["kernel_size", "dilation", "padding", "stride"]
 

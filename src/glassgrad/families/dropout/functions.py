@@ -144,10 +144,7 @@ def _front(drop: Any, drop_: Any, input: Any, p: float, training: bool, inplace:
 
 @functional
 def functional_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """In training each element zero with probability ``p``, the others divided by ``1 - p``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
-    """
+    """In training each element zero with probability ``p``, the others divided by ``1 - p``."""
     return _front(dropout, dropout_, input, p, training, inplace)
 
 

@@ -24,10 +24,7 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Noughts with probability ``p`` in training, the rest scaled by 1 / (1 - p); the input itself else.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
-    """
+    """Noughts with probability ``p`` in training, the rest scaled by 1 / (1 - p); the input itself else."""
 
     def forward(self, input: Tensor) -> Tensor:
         """The input with some elements switched off."""

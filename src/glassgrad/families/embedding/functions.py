@@ -43,10 +43,7 @@ def functional_embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The rows of ``weight`` that ``input`` names; ``max_norm`` scales longer ones down in place first.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
-    """
+    """The rows of ``weight`` that ``input`` names; ``max_norm`` scales longer ones down in place first."""
     if padding_idx is None:
         padding_idx = -1
     else:
@@ -207,7 +204,6 @@ def functional_embedding_bag(
     include_last_offset  whether ``offsets`` ends with where the last bag ends
     per_sample_weights   what each row is multiplied by, for sums only
     padding_idx          the row that counts for nothing
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
     """
     if weight.dtype is dtypes.int64 and input.is_floating_point():
         warn(

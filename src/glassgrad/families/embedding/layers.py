@@ -62,10 +62,7 @@ def _sizes(embeddings: Tensor) -> tuple[int, int]:
 
 
 class Embedding(_Table):
-    """A table of ``num_embeddings`` vectors: indices of any shape (*) become (*, embedding_dim).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
-    """
+    """A table of ``num_embeddings`` vectors: indices of any shape (*) become (*, embedding_dim)."""
 
     def __init__(
         self,
@@ -141,10 +138,7 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """A table whose rows are summed, averaged or maximised in bags: indices (bags, n), or (all,) with offsets.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html
-    """
+    """A table whose rows are summed, averaged or maximised in bags: indices (bags, n), or (all,) with offsets."""
 
     __constants__ = [
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",

@@ -129,18 +129,13 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     """The Fourier transform along ``dim``, trimmed or filled with zeros to ``n`` elements.
 
     norm  "forward" (scaled by 1/n), "backward" (not scaled, as is None) or "ortho" (by 1/sqrt(n))
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.fft.html
     """
     return _along("fft", input, n, dim, norm, True, out)
 
 
 @audible
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The inverse Fourier transform along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ifft.html
-    """
+    """The inverse Fourier transform along ``dim``."""
     return _along("ifft", input, n, dim, norm, False, out)
 
 
@@ -159,19 +154,13 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
 
 @audible
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The first half of the Fourier transform of real numbers; the rest mirrors it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.rfft.html
-    """
+    """The first half of the Fourier transform of real numbers; the rest mirrors it."""
     return _half("rfft", input, n, dim, norm, True, out)
 
 
 @audible
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The first half of the inverse Fourier transform of real numbers.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ihfft.html
-    """
+    """The first half of the inverse Fourier transform of real numbers."""
     return _half("ihfft", input, n, dim, norm, False, out)
 
 
@@ -188,19 +177,13 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
 
 @audible
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real numbers, ``n`` of them, of whose Fourier transform this is the first half.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.irfft.html
-    """
+    """The real numbers, ``n`` of them, of whose Fourier transform this is the first half."""
     return _real("irfft", input, n, dim, norm, False, out)
 
 
 @audible
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real Fourier transform of a signal of which this is the first half; the rest mirrors it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.hfft.html
-    """
+    """The real Fourier transform of a signal of which this is the first half; the rest mirrors it."""
     return _real("hfft", input, n, dim, norm, True, out)
 
 
@@ -216,37 +199,25 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
 
 @audible
 def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform along several dimensions (all, unless told), trimmed or filled to sizes ``s``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.fftn.html
-    """
+    """The Fourier transform along several dimensions (all, unless told), trimmed or filled to sizes ``s``."""
     return _whole("fftn", input, s, dim, norm, True, out)
 
 
 @audible
 def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The inverse Fourier transform along several dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ifftn.html
-    """
+    """The inverse Fourier transform along several dimensions."""
     return _whole("ifftn", input, s, dim, norm, False, out)
 
 
 @audible
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform along two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.fft2.html
-    """
+    """The Fourier transform along two dimensions."""
     return _whole("fftn", input, s, dim, norm, True, out)
 
 
 @audible
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The inverse Fourier transform along two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ifft2.html
-    """
+    """The inverse Fourier transform along two dimensions."""
     return _whole("ifftn", input, s, dim, norm, False, out)
 
 
@@ -257,10 +228,7 @@ def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
 
 @audible
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform of real numbers along several dimensions: the first half of the last one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.rfftn.html
-    """
+    """The Fourier transform of real numbers along several dimensions: the first half of the last one."""
     demand("fft_rfftn", input=input)
     if input.dtype.is_complex:
         raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {input.dtype.scalar_name}")
@@ -272,10 +240,7 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
 
 @audible
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform of real numbers along two dimensions: the first half of the last one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.rfft2.html
-    """
+    """The Fourier transform of real numbers along two dimensions: the first half of the last one."""
     return rfftn(input, s, dim, norm, out=out)
 
 
@@ -301,29 +266,20 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
 
 @audible
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real numbers of whose Fourier transform along several dimensions this is the first half of the last one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.irfftn.html
-    """
+    """The real numbers of whose Fourier transform along several dimensions this is the first half of the last one."""
     values, axes, size = _mirrored("irfftn", input, s, dim)
     return _into_out("irfftn", input, out, fft_c2r(values, axes, _scale(norm, False), size))
 
 
 @audible
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real numbers of whose Fourier transform along two dimensions this is the first half of the last one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.irfft2.html
-    """
+    """The real numbers of whose Fourier transform along two dimensions this is the first half of the last one."""
     return irfftn(input, s, dim, norm, out=out)
 
 
 @audible
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real Fourier transform of a signal of whose last dimension this is the first half; the rest mirrors it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.hfftn.html
-    """
+    """The real Fourier transform of a signal of whose last dimension this is the first half; the rest mirrors it."""
     values, axes, size = _mirrored("hfftn", input, s, dim)
     scale = _scale(norm, True)
     if len(axes) > 1:
@@ -333,19 +289,13 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
 
 @audible
 def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """``hfftn`` along two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.hfft2.html
-    """
+    """``hfftn`` along two dimensions."""
     return hfftn(input, s, dim, norm, out=out)
 
 
 @audible
 def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The inverse Fourier transform of real numbers along several dimensions: the first half of the last one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ihfftn.html
-    """
+    """The inverse Fourier transform of real numbers along several dimensions: the first half of the last one."""
     demand("fft_ihfftn", input=input)
     if input.dtype.is_complex:
         raise RuntimeError(f"Only supports floating-point dtypes, but found: {input.dtype.scalar_name}")
@@ -361,10 +311,7 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
 
 @audible
 def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """``ihfftn`` along two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ihfft2.html
-    """
+    """``ihfftn`` along two dimensions."""
     return ihfftn(input, s, dim, norm, out=out)
 
 
@@ -373,10 +320,7 @@ def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
 
 @audible
 def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
-    """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.fftfreq.html
-    """
+    """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative."""
     kind = options.get("dtype") or (dtypes.get_default_dtype() if out is None else out.dtype)
     if not kind.is_floating_point and not kind.is_complex:
         raise RuntimeError(f"fftfreq requires a floating point or complex dtype, but got {kind.scalar_name}")
@@ -391,10 +335,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tenso
 
 @audible
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
-    """The frequencies of the first half of the transform of ``n`` samples, ``d`` apart.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.rfftfreq.html
-    """
+    """The frequencies of the first half of the transform of ``n`` samples, ``d`` apart."""
     kind = options.get("dtype") or (dtypes.get_default_dtype() if out is None else out.dtype)
     if not kind.is_floating_point and not kind.is_complex:
         raise RuntimeError(f"rfftfreq requires a floating point or complex dtype, but got {kind.scalar_name}")
@@ -416,17 +357,11 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
 
 @audible
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
-    """The frequencies in rising order: zero moves from the front to the middle.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.fftshift.html
-    """
+    """The frequencies in rising order: zero moves from the front to the middle."""
     return _shifted("fft_fftshift", input, dim, 0)
 
 
 @audible
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
-    """What undoes ``fftshift``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.ifftshift.html
-    """
+    """What undoes ``fftshift``."""
     return _shifted("fft_ifftshift", input, dim, 1)

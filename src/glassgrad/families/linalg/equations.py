@@ -35,10 +35,7 @@ def _first_zeros(A: Tensor) -> Any:  # noqa: N803  PyTorch's name
 @audible
 @asking
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
-    """The inverses, and of each singular matrix the pivot that came out as zero, instead of an error.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.inv_ex.html
-    """
+    """The inverses, and of each singular matrix the pivot that came out as zero, instead of an error."""
     demand("linalg_inv_ex", A=A)
     square("linalg.inv", A)
     fractional("linalg.inv", A, low=False)
@@ -66,10 +63,7 @@ def solve_ex(
     check_errors: bool = False,
     out: Any = None,  # noqa: N803
 ) -> Any:
-    """The solutions, and of each singular matrix the pivot that came out as zero, instead of an error.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_ex.html
-    """
+    """The solutions, and of each singular matrix the pivot that came out as zero, instead of an error."""
     check_equation(A, B, left)
     pair = _with_info(lambda: solution(A, B, left, True), A, "solve_ex", check_errors)
     return answer("linalg_solve_ex", (A, B), out, pair)
@@ -97,10 +91,7 @@ def solve_triangular(
     unitriangular: bool = False,
     out: Any = None,  # noqa: N803
 ) -> Tensor:
-    """The solutions of triangular equations; the other triangle is not read, nor a ``unitriangular`` diagonal.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html
-    """
+    """The solutions of triangular equations; the other triangle is not read, nor a ``unitriangular`` diagonal."""
     demand("linalg_solve_triangular", input=input, B=B)
     square("linalg.solve_triangular", input)
     fits("linalg.solve_triangular", input, B, left)
@@ -125,10 +116,7 @@ def lu_solve(
     adjoint: bool = False,
     out: Any = None,  # noqa: N803
 ) -> Tensor:
-    """The solutions of equations whose matrices ``lu_factor`` has factored; of the turned ones where ``adjoint``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_solve.html
-    """
+    """The solutions of equations whose matrices ``lu_factor`` has factored; of the turned ones where ``adjoint``."""
     demand("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
     square("torch.linalg.lu_solve", LU)
     if pivots.dtype is not dtypes.int32:
@@ -154,8 +142,6 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
 
     rcond   singular values up to this fraction of the largest count as zero
     driver  "gelsy", "gels" (full rank), "gelsd" or "gelss" (these two also give the singular values)
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lstsq.html
     """
     demand("linalg_lstsq", input=input, b=b)
     n, m = input._array.shape, b._array.shape
@@ -211,10 +197,7 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:  # no
 def pinv(
     input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
-    """The pseudoinverses; singular values up to ``atol``, or ``rtol`` times the largest, count as zero.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.pinv.html
-    """
+    """The pseudoinverses; singular values up to ``atol``, or ``rtol`` times the largest, count as zero."""
     demand("linalg_pinv", input=input)
     sizes = input._array.shape
     if len(sizes) < 2 or input._array.dtype not in LAPACK:
@@ -239,10 +222,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
-    """How many singular values (sizes of eigenvalues) are above ``atol``, and above ``rtol`` times the largest.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_rank.html
-    """
+    """How many singular values (sizes of eigenvalues) are above ``atol``, and above ``rtol`` times the largest."""
     matrices("torch.linalg.matrix_rank", input, "input")
     if input._array.dtype not in LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
@@ -259,10 +239,7 @@ def matrix_rank(
 
 @audible
 def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
-    """How much matrices may enlarge relative errors, measured by the norm of order ``p``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.cond.html
-    """
+    """How much matrices may enlarge relative errors, measured by the norm of order ``p``."""
     demand("linalg_cond", input=input)
     if input._array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
@@ -299,8 +276,6 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     """The inverse with respect to ``tensordot``: its first dimensions are the last of ``input``.
 
     ind  how many of the dimensions of ``input`` are its rows
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.tensorinv.html
     """
     demand("linalg_tensorinv", input=input)
     if ind <= 0:
@@ -319,10 +294,7 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
 
 @audible
 def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = None) -> Tensor:
-    """The solution of ``tensordot(input, X, X.ndim) = other``; ``dims`` of ``input`` are first moved to its end.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.tensorsolve.html
-    """
+    """The solution of ``tensordot(input, X, X.ndim) = other``; ``dims`` of ``input`` are first moved to its end."""
     demand("linalg_tensorsolve", input=input, other=other)
     moved = input
     if dims is not None:
@@ -346,10 +318,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = No
 
 @audible
 def slogdet(A: Tensor, *, out: Any = None) -> Any:  # noqa: N803
-    """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.slogdet.html
-    """
+    """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes."""
     square("linalg.slogdet", A)
     fractional("linalg.slogdet", A, low=False)
     return answer("linalg_slogdet", (A,), out, linalg_slogdet(A))
@@ -357,10 +326,7 @@ def slogdet(A: Tensor, *, out: Any = None) -> Any:  # noqa: N803
 
 @composite()
 def matrix_exp(input: Tensor) -> Tensor:
-    """The exponentials of square matrices.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_exp.html
-    """
+    """The exponentials of square matrices."""
     demand("linalg_matrix_exp", input=input)
     square("linalg.matrix_exp", input)
     fractional("linalg.matrix_exp", input)
@@ -369,10 +335,7 @@ def matrix_exp(input: Tensor) -> Tensor:
 
 @audible
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
-    """The powers of the elements, from zero to ``N - 1``, along a new last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vander.html
-    """
+    """The powers of the elements, from zero to ``N - 1``, along a new last dimension."""
     demand("linalg_vander", x=x)
     if x._array.dtype.kind == "b" or x._array.dtype.itemsize == 2 and x.dtype.is_floating_point:
         raise RuntimeError(

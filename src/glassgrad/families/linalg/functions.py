@@ -101,10 +101,7 @@ def answer(name: str, inputs: Any, out: Any, values: tuple[Any, ...]) -> Any:
 
 @audible
 def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
-    """The triangular roots of positive-definite matrices: ``L @ L.mH``, or ``U.mH @ U`` where ``upper``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html
-    """
+    """The triangular roots of positive-definite matrices: ``L @ L.mH``, or ``U.mH @ U`` where ``upper``."""
     demand("linalg_cholesky", input=input)
     square("linalg.cholesky", input)
     fractional("linalg.cholesky", input)
@@ -115,10 +112,7 @@ def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
 
 @audible
 def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """The triangular roots, and the order of the first minor that is not positive-definite (or zero).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html
-    """
+    """The triangular roots, and the order of the first minor that is not positive-definite (or zero)."""
     demand("linalg_cholesky_ex", input=input)
     square("linalg.cholesky", input)
     fractional("linalg.cholesky", input)
@@ -130,8 +124,6 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N8
     """Orthonormal columns ``Q`` and an upper triangle ``R`` with ``Q @ R = A``.
 
     mode  "reduced", "complete" (a square ``Q``) or "r" (``R`` alone)
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.qr.html
     """
     matrices("linalg.qr", A)
     fractional("linalg.qr", A)
@@ -144,10 +136,7 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N8
 
 @audible
 def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
-    """A permutation, a lower triangle of ones on its diagonal and an upper one: ``P @ L @ U = A``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu.html
-    """
+    """A permutation, a lower triangle of ones on its diagonal and an upper one: ``P @ L @ U = A``."""
     demand("linalg_lu", A=A)
     if A._array.ndim < 2:
         raise RuntimeError(
@@ -185,19 +174,13 @@ def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa
 
 @audible
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
-    """Both triangles of each matrix packed in one, and the rows that were swapped, counted from one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor.html
-    """
+    """Both triangles of each matrix packed in one, and the rows that were swapped, counted from one."""
     return answer("linalg_lu_factor", (A,), out, factored("torch.linalg.lu_factor", A, pivot, True)[:2])
 
 
 @audible
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
-    """As ``lu_factor``, and the first zero pivot of each matrix (or zero) instead of an error.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor_ex.html
-    """
+    """As ``lu_factor``, and the first zero pivot of each matrix (or zero) instead of an error."""
     factors = factored("torch.linalg.lu_factor_ex", A, pivot, check_errors)
     return answer("linalg_lu_factor_ex", (A,), out, factors)
 
@@ -225,7 +208,7 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
 def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     """A lower triangle and a diagonal of blocks, packed in one, of symmetric (``hermitian``: Hermitian) matrices.
 
-    It carries no gradient.  Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor.html
+    It carries no gradient.
     """
     demand("linalg_ldl_factor", input=input)
     parts = _ldl(input, hermitian, "torch.linalg.ldl_factor", True)
@@ -235,10 +218,7 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> An
 @audible
 @asking
 def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """As ``ldl_factor``, and the first zero block of each matrix (or zero) instead of an error.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor_ex.html
-    """
+    """As ``ldl_factor``, and the first zero block of each matrix (or zero) instead of an error."""
     demand("linalg_ldl_factor_ex", input=input)
     parts = _ldl(input, hermitian, "torch.linalg.ldl_factor_ex", check_errors)
     return answer("linalg_ldl_factor_ex", (input,), out, parts)
@@ -246,10 +226,7 @@ def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool 
 
 @audible
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Any = None) -> Tensor:  # noqa: N803
-    """The solutions of equations whose matrices ``ldl_factor`` has factored; it carries no gradient.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
-    """
+    """The solutions of equations whose matrices ``ldl_factor`` has factored; it carries no gradient."""
     square("torch.linalg.ldl_solve", LD)
     if B.dtype is not LD.dtype:
         raise RuntimeError(
@@ -280,10 +257,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
 
 @audible
 def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tensor:
-    """The first columns of the product of the reflections in the columns of ``input``, with factors ``tau``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.householder_product.html
-    """
+    """The first columns of the product of the reflections in the columns of ``input``, with factors ``tau``."""
     function = "torch.linalg.householder_product"
     demand("linalg_householder_product", input=input, tau=tau)
     sizes = input._array.shape
@@ -324,20 +298,14 @@ def _decomposable(A: Any, driver: Any) -> None:  # noqa: N803
 
 @audible
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:  # noqa: N803
-    """Orthonormal columns ``U``, falling values ``S``, orthonormal rows ``Vh``: ``U @ diag(S) @ Vh = A``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.svd.html
-    """
+    """Orthonormal columns ``U``, falling values ``S``, orthonormal rows ``Vh``: ``U @ diag(S) @ Vh = A``."""
     _decomposable(A, driver)
     return answer("linalg_svd", (A,), out, linalg_svd(A, full_matrices, True))
 
 
 @audible
 def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:  # noqa: N803
-    """The singular values, falling.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.svdvals.html
-    """
+    """The singular values, falling."""
     demand("linalg_svdvals", A=A)
     _decomposable(A, driver)
     values = linalg_svd(A, False, derives(A))[1]
@@ -357,10 +325,7 @@ def _general(A: Any) -> Any:  # noqa: N803
 
 @audible
 def eig(input: Tensor, *, out: Any = None) -> Any:
-    """Complex eigenvalues, in no order, and eigenvectors of length one, as columns.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eig.html
-    """
+    """Complex eigenvalues, in no order, and eigenvectors of length one, as columns."""
     demand("linalg_eig", input=input)
     _general(input)
     return answer("linalg_eig", (input,), out, linalg_eig(input, True, not input.dtype.is_complex))
@@ -368,10 +333,7 @@ def eig(input: Tensor, *, out: Any = None) -> Any:
 
 @audible
 def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
-    """Complex eigenvalues, in no order.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvals.html
-    """
+    """Complex eigenvalues, in no order."""
     demand("linalg_eigvals", input=input)
     _general(input)
     values = linalg_eig(input, derives(input), not input.dtype.is_complex)[0]
@@ -392,10 +354,7 @@ def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803
 
 @audible
 def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N803
-    """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which the triangle ``UPLO`` is read.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigh.html
-    """
+    """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which the triangle ``UPLO`` is read."""
     demand("linalg_eigh", input=input)
     _symmetric(input, UPLO)
     return answer("linalg_eigh", (input,), out, linalg_eigh(input, UPLO, True))
@@ -403,10 +362,7 @@ def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N8
 
 @audible
 def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # noqa: N803
-    """Rising eigenvalues of Hermitian matrices, of which the triangle ``UPLO`` is read.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvalsh.html
-    """
+    """Rising eigenvalues of Hermitian matrices, of which the triangle ``UPLO`` is read."""
     demand("linalg_eigvalsh", input=input)
     _symmetric(input, UPLO)
     values = linalg_eigh(input, UPLO, derives(input))[0]

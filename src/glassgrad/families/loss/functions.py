@@ -95,10 +95,7 @@ def mse_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     weight: Any = None,
 ) -> Tensor:  # fmt: skip
-    """The mean squared error.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
-    """
+    """The mean squared error."""
     try:
         if weight is None and size_average is None and reduce is None and input._array.shape == target._array.shape:
             return rows.mse_loss(input, target, MODES[reduction])
@@ -298,10 +295,7 @@ def cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
     reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """The cross entropy of scores and classes, given as numbers or as probabilities.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
-    """
+    """The cross entropy of scores and classes, given as numbers or as probabilities."""
     if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
         try:
             scores, classes = input._array, target._array
@@ -333,7 +327,6 @@ def linear_cross_entropy(
 
     linear_weight  (C, features), or (C, ..., features) for a loss at several places
     options        what PyTorch's piecewise form may do to save memory; here the numbers are computed at once
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
     """
     if not 1 <= input.dim() <= 2:
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
@@ -565,7 +558,6 @@ def functional_ctc_loss(
     log_probs  (T, N, C), or (T, C) for one sequence; log probabilities, as ``log_softmax`` gives them
     targets    (N, S), padded, or all in one line (sum of ``target_lengths``)
     blank      the class that stands between labels
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
     """
     return ctc_loss(  # type: ignore[no-any-return]
         log_probs, targets, input_lengths, target_lengths, blank, number(reduction), zero_infinity

@@ -48,7 +48,7 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """(x - y) ** 2. Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MSELoss.html"""
+    """(x - y) ** 2."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -96,10 +96,7 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the target class.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.NLLLoss.html
-    """
+    """Minus the log-probability of the target class."""
 
     def __init__(
         self,
@@ -118,10 +115,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The negative log-likelihood of the log-softmax of scores.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html
-    """
+    """The negative log-likelihood of the log-softmax of scores."""
 
     def __init__(
         self,
@@ -148,10 +142,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """-(y log x + (1 - y) log(1 - x)).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BCELoss.html
-    """
+    """-(y log x + (1 - y) log(1 - x))."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -159,10 +150,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross entropy of the sigmoid of scores.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html
-    """
+    """Binary cross entropy of the sigmoid of scores."""
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -187,10 +175,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """y * (log y - x), x being log-probabilities.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.KLDivLoss.html
-    """
+    """y * (log y - x), x being log-probabilities."""
 
     def __init__(
         self,
@@ -228,10 +213,7 @@ class NLLLoss2d(NLLLoss):
 
 
 class CTCLoss(_Loss):
-    """Minus the log likelihood of label sequences, summed over their alignments with longer inputs.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CTCLoss.html
-    """
+    """Minus the log likelihood of label sequences, summed over their alignments with longer inputs."""
 
     __constants__ = ["blank", "reduction"]
 
@@ -250,7 +232,6 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     """A linear layer and the cross entropy of what it gives.
 
     out_features  further sizes of the scores, for a loss at several places
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyLoss.html
     """
 
     __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
@@ -311,10 +292,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
 @dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """Settings of the piecewise ``linear_cross_entropy``, which trades time for memory; results are the same.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LinearCrossEntropyOptions.html
-    """
+    """Settings of the piecewise ``linear_cross_entropy``, which trades time for memory; results are the same."""
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

@@ -186,10 +186,7 @@ def _reflected_matmul(self: Tensor, other: Any) -> Any:
 
 @audible
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """``input @ weight.T + bias``, over the last dimension of ``input``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
-    """
+    """``input @ weight.T + bias``, over the last dimension of ``input``."""
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
     try:

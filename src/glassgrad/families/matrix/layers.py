@@ -31,7 +31,6 @@ class Linear(Module):
     """``x @ weight.T + bias``: from (*, in_features) to (*, out_features).
 
     Weight and bias are drawn uniformly from +-1/sqrt(in_features).
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
     """
 
     __constants__ = ["in_features", "out_features"]
@@ -79,10 +78,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``x1 @ weight @ x2 + bias`` for each output feature.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Bilinear.html
-    """
+    """``x1 @ weight @ x2 + bias`` for each output feature."""
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
 
@@ -128,10 +124,7 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A Linear layer that learns ``in_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyLinear.html
-    """
+    """A Linear layer that learns ``in_features`` from its first input."""
 
     cls_to_become = Linear
 

@@ -36,10 +36,7 @@ from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_n
 def vector_norm(
     input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
-    """The norm of order ``ord`` of all elements, or of those along ``dim``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
-    """
+    """The norm of order ``ord`` of all elements, or of those along ``dim``."""
     check_tensor(input, "linalg_vector_norm")
     if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
@@ -81,10 +78,7 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 def matrix_norm(
     input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
-    """The norm of order ``ord`` of the matrices in two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html
-    """
+    """The norm of order ``ord`` of the matrices in two dimensions."""
     check_tensor(input, "linalg_matrix_norm")
     if input._array.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
@@ -141,10 +135,7 @@ def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: 
 def linalg_norm(
     input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
 ) -> Any:
-    """A vector or a matrix norm, as ``ord`` and ``dim`` say.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.norm.html
-    """
+    """A vector or a matrix norm, as ``ord`` and ``dim`` say."""
     check_tensor(input, "linalg_norm")
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     if dims is not None and len(dims) not in (1, 2):
@@ -264,10 +255,7 @@ def layer_norm(
 def functional_layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
-    """Each sample standardised over its last dimensions, scaled and shifted.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
-    """
+    """Each sample standardised over its last dimensions, scaled and shifted."""
     return layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -364,10 +352,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
 
 @audible
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """Each element divided by ``(k + alpha * mean of squares) ** beta``, over ``size`` neighbouring channels.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
-    """
+    """Each element divided by ``(k + alpha * mean of squares) ** beta``, over ``size`` neighbouring channels."""
     dims = input.dim()
     if dims < 3:
         gap = " " * 26

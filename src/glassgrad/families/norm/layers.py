@@ -40,10 +40,7 @@ def _as_shape(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(_Affine):
-    """Mean 0 and variance 1 over the last dimensions, ``normalized_shape``; then a weight and a bias.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html
-    """
+    """Mean 0 and variance 1 over the last dimensions, ``normalized_shape``; then a weight and a bias."""
 
     def __init__(
         self,
@@ -71,10 +68,7 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Mean 0 and variance 1 in each of ``num_groups`` groups of channels; then a weight and a bias for each channel.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html
-    """
+    """Mean 0 and variance 1 in each of ``num_groups`` groups of channels; then a weight and a bias for each channel."""
 
     def __init__(
         self,
@@ -105,10 +99,7 @@ class GroupNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """The input divided by its root mean square over the last dimensions; then a weight.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.RMSNorm.html
-    """
+    """The input divided by its root mean square over the last dimensions; then a weight."""
 
     def __init__(
         self,
@@ -135,10 +126,7 @@ class RMSNorm(_Affine):
 
 
 class LocalResponseNorm(Module):
-    """Each element of (N, C, *) divided by ``(k + alpha * mean of squares) ** beta`` over ``size`` channels.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LocalResponseNorm.html
-    """
+    """Each element of (N, C, *) divided by ``(k + alpha * mean of squares) ** beta`` over ``size`` channels."""
 
     __constants__ = ["size", "alpha", "beta", "k"]
     size: int

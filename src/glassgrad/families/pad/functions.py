@@ -32,8 +32,6 @@ def _widths(pad: Any) -> tuple[int, ...]:
 @composite(method=False, function=False)
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """The tensor within a border: "constant", "reflect", "replicate" or "circular"; widths from the last dimension on.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
     """
     widths = _widths(pad)
     ndim = input._array.ndim

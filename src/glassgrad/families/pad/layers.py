@@ -33,7 +33,6 @@ class _ConstantPad(_Padded):
     """A border of ``value`` around {last}.
 
     padding  one width, or {edges}
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
 
     __constants__ = ["padding", "value"]
@@ -52,10 +51,7 @@ class _ConstantPad(_Padded):
 
 
 class _ZeroPad(_ConstantPad):
-    """A border of zeros around {last}.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """A border of zeros around {last}."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -68,7 +64,6 @@ class _ReflectionPad(_Padded):
     """A border of its mirror image around {last}, without its edge.
 
     padding  one width, or {edges}
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
 
     _mode = "reflect"
@@ -78,7 +73,6 @@ class _ReplicationPad(_Padded):
     """A border of its outermost elements around {last}.
 
     padding  one width, or {edges}
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
 
     _mode = "replicate"
@@ -88,7 +82,6 @@ class _CircularPad(_Padded):
     """A border of its other side around {last}.
 
     padding  one width, or {edges}
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
 
     _mode = "circular"

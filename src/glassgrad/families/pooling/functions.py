@@ -346,10 +346,7 @@ def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The average of each window of the last two dimensions; windows lie side by side without a ``stride``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html
-    """
+    """The average of each window of the last two dimensions; windows lie side by side without a ``stride``."""
     return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -358,10 +355,7 @@ def avg_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The average of each window of the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html
-    """
+    """The average of each window of the last three dimensions."""
     return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -436,19 +430,13 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
 
 @audible
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
-    """
+    """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size."""
     return _adaptive_avg(2, input, _sizes_or(output_size, tuple(input.size())))
 
 
 @audible
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
-    """
+    """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size."""
     return _adaptive_avg(3, input, _sizes_or(output_size, tuple(input.size())))
 
 
@@ -570,28 +558,19 @@ def _lp_pool(
 
 @audible
 def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The ``norm_type``-norm of each window of the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool1d.html
-    """
+    """The ``norm_type``-norm of each window of the last dimension."""
     return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode, kernel_size)
 
 
 @audible
 def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The ``norm_type``-norm of each window of the last two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html
-    """
+    """The ``norm_type``-norm of each window of the last two dimensions."""
     width, height = repeated(kernel_size, 2)
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode, width * height)
 
 
 @audible
 def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The ``norm_type``-norm of each window of the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool3d.html
-    """
+    """The ``norm_type``-norm of each window of the last three dimensions."""
     depth, width, height = repeated(kernel_size, 3)
     return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode, depth * width * height)

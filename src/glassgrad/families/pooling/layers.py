@@ -13,10 +13,7 @@ from .functions import repeated
 
 
 class _MaxPool(Dimensional):
-    """The largest element of each window: from (N, C, {sizes}) to {windows}; N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """The largest element of each window: from (N, C, {sizes}) to {windows}; N may be missing."""
 
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     return_indices: bool
@@ -55,10 +52,7 @@ class MaxPool3d(_MaxPool, dims=3): ...
 
 
 class _MaxUnpool(Dimensional):
-    """Each element at the place that ``MaxPool{dims}d`` found it at, zeros around it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """Each element at the place that ``MaxPool{dims}d`` found it at, zeros around it."""
 
     _functions = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)
 
@@ -89,8 +83,6 @@ class MaxUnpool3d(_MaxUnpool, dims=3): ...
 
 class _FractionalMaxPool(Dimensional):
     """The largest elements of windows at random distances: as many windows as ``output_size`` or ``output_ratio`` says.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
@@ -145,10 +137,7 @@ class _AvgPool(Dimensional):
 
 
 class AvgPool1d(_AvgPool):
-    """The average of each window: from (N, C, L) to (N, C, windows); N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AvgPool1d.html
-    """
+    """The average of each window: from (N, C, L) to (N, C, windows); N may be missing."""
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -166,10 +155,7 @@ class AvgPool1d(_AvgPool):
 
 
 class _AvgPoolWide(_AvgPool):
-    """The average of each window: from (N, C, {sizes}) to {windows}; N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """The average of each window: from (N, C, {sizes}) to {windows}; N may be missing."""
 
     __constants__ = [*_AvgPool.__constants__, "divisor_override"]
     divisor_override: int | None
@@ -203,10 +189,7 @@ class AvgPool3d(_AvgPoolWide, dims=3):
 
 
 class _LPPool(Dimensional):
-    """The ``norm_type``-norm of each window: from (N, C, {sizes}) to {windows}.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """The ``norm_type``-norm of each window: from (N, C, {sizes}) to {windows}."""
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
     norm_type: float
@@ -241,10 +224,7 @@ class LPPool3d(_LPPool, dims=3): ...
 
 
 class _AdaptiveMaxPool(Dimensional):
-    """The largest elements of windows that cover {last} evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """The largest elements of windows that cover {last} evenly; None keeps a dimension's size."""
 
     __constants__ = ["output_size", "return_indices"]
     return_indices: bool
@@ -263,10 +243,7 @@ class _AdaptiveMaxPool(Dimensional):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool, dims=1):
-    """The largest elements of ``output_size`` windows that cover the last dimension evenly.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveMaxPool1d.html
-    """
+    """The largest elements of ``output_size`` windows that cover the last dimension evenly."""
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool, dims=2): ...
@@ -276,10 +253,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool, dims=3): ...
 
 
 class _AdaptiveAvgPool(Dimensional):
-    """The averages of windows that cover {last} evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
-    """
+    """The averages of windows that cover {last} evenly; None keeps a dimension's size."""
 
     __constants__ = ["output_size"]
     _functions = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)
@@ -297,10 +271,7 @@ class _AdaptiveAvgPool(Dimensional):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool, dims=1):
-    """The averages of ``output_size`` windows that cover the last dimension evenly.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool1d.html
-    """
+    """The averages of ``output_size`` windows that cover the last dimension evenly."""
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool, dims=2): ...

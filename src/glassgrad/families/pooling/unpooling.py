@@ -93,10 +93,7 @@ def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: S
 def max_unpool1d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Lines of zeros that hold each element at the place that ``max_pool1d`` found it at.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool1d.html
-    """
+    """Lines of zeros that hold each element at the place that ``max_pool1d`` found it at."""
     wanted, _ = _unpooled(1, input, kernel_size, stride, padding, output_size)
     unpooled = _max_unpool(2, unsqueeze(input, -1), unsqueeze(indices, -1), [*wanted, 1], None)
     return squeeze_dim(unpooled, -1)  # type: ignore[no-any-return]
@@ -106,10 +103,7 @@ def max_unpool1d(
 def max_unpool2d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Planes of zeros that hold each element at the place that ``max_pool2d`` found it at.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html
-    """
+    """Planes of zeros that hold each element at the place that ``max_pool2d`` found it at."""
     wanted, _ = _unpooled(2, input, kernel_size, stride, padding, output_size)
     return _max_unpool(2, input, indices, wanted, None)
 
@@ -118,10 +112,7 @@ def max_unpool2d(
 def max_unpool3d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Volumes of zeros that hold each element at the place that ``max_pool3d`` found it at.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool3d.html
-    """
+    """Volumes of zeros that hold each element at the place that ``max_pool3d`` found it at."""
     wanted, steps = _unpooled(3, input, kernel_size, stride, padding, output_size)
     return _max_unpool(3, input, indices, wanted, ints("max_unpool3d", "stride", 4, steps))
 

@@ -35,10 +35,7 @@ def apply_permutation(tensor: Any, permutation: Any, dim: int = 1) -> Any:
 
 
 class RNNBase(Module):
-    """What recurrent layers share: their weights, by layer and direction, and the checks of what they are given.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.RNNBase.html
-    """
+    """What recurrent layers share: their weights, by layer and direction, and the checks of what they are given."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -258,7 +255,6 @@ class RNN(RNNBase):
     ``RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
     bidirectional=False)``.  Gives the output (steps, batch, directions * hidden_size) of the last layer and the last
     state (layers * directions, batch, hidden_size) of all.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html
     """
 
     _words = "{name}: Expected input to be 2D or 3D, got {ndim}D tensor instead"
@@ -280,7 +276,6 @@ class GRU(RNNBase):
 
     ``GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False)``.
     Gives the output of the last layer and the last state of all, as ``RNN``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -294,7 +289,6 @@ class LSTM(RNNBase):
     ``LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
     proj_size=0)``.  Gives the output of the last layer, and the last hidden and cell state of all as a pair; with
     ``proj_size`` the hidden state is projected to so many features.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -415,10 +409,7 @@ class _OneState(RNNCellBase):
 
 
 class RNNCell(_OneState):
-    """A step of recurrent units: ``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, or ReLU of it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
-    """
+    """A step of recurrent units: ``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, or ReLU of it."""
 
     __constants__ = ["input_size", "hidden_size", "bias", "nonlinearity"]
 
@@ -443,10 +434,7 @@ class RNNCell(_OneState):
 
 
 class GRUCell(_OneState):
-    """A step of gated recurrent units.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.GRUCell.html
-    """
+    """A step of gated recurrent units."""
 
     _name = "GRUCell"
 
@@ -460,10 +448,7 @@ class GRUCell(_OneState):
 
 
 class LSTMCell(RNNCellBase):
-    """A step of long short-term memory.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTMCell.html
-    """
+    """A step of long short-term memory."""
 
     _name = "LSTMCell"
 

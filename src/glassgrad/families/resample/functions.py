@@ -116,7 +116,6 @@ def interpolate(
     mode is "nearest", "nearest-exact", "linear" (3-D), "bilinear", "bicubic", "lanczos" (4-D), "trilinear" (5-D) or
     "area".  ``antialias`` widens the filter where the result is smaller.  ``recompute_scale_factor`` measures the
     factor anew from the size that it gave.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html
     """
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
@@ -328,7 +327,6 @@ def grid_sample(
     """Images (N, C, H, W) at the points (x, y) of ``grid`` (N, h, w, 2), from -1 to 1; volumes likewise.
 
     mode is "bilinear", "nearest" or "bicubic"; padding_mode, for points outside, "zeros", "border" or "reflection".
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
     """
     modes, paddings = GRID_SAMPLE_INTERPOLATION_MODES, GRID_SAMPLE_PADDING_MODES
     if mode not in modes:
@@ -349,8 +347,6 @@ def grid_sample(
 @audible
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Tensor:
     """The points that affine maps (N, 2, 3) give a regular grid of ``size`` (N, C, H, W): (N, H, W, 2); 3-D likewise.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
     """
     if align_corners is None:
         warn(_CORNERS)

@@ -10,10 +10,7 @@ from ...nn.modules.module import Module
 
 
 class Upsample(Module):
-    """The input at another ``size`` or ``scale_factor`` times as large: from (N, C, *sizes) to (N, C, *larger).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Upsample.html
-    """
+    """The input at another ``size`` or ``scale_factor`` times as large: from (N, C, *sizes) to (N, C, *larger)."""
 
     __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
     name: str
@@ -52,20 +49,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """The input at another size, each element the nearest one of the input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.UpsamplingNearest2d.html
-    """
+    """The input at another size, each element the nearest one of the input."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """The input at another size, each element between its four neighbours; corners meet corners.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.UpsamplingBilinear2d.html
-    """
+    """The input at another size, each element between its four neighbours; corners meet corners."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
@@ -75,10 +66,7 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class PixelShuffle(Module):
-    """Channels laid out as squares of elements: from (*, C r r, H, W) to (*, C, H r, W r).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.PixelShuffle.html
-    """
+    """Channels laid out as squares of elements: from (*, C r r, H, W) to (*, C, H r, W r)."""
 
     __constants__ = ["upscale_factor"]
     upscale_factor: int
@@ -96,10 +84,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Squares of elements gathered into channels: from (*, C, H r, W r) to (*, C r r, H, W).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.PixelUnshuffle.html
-    """
+    """Squares of elements gathered into channels: from (*, C, H r, W r) to (*, C r r, H, W)."""
 
     __constants__ = ["downscale_factor"]
     downscale_factor: int
@@ -120,10 +105,7 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """The channels of (N, C, *): the first of each of ``groups`` groups, then the second of each.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ChannelShuffle.html
-    """
+    """The channels of (N, C, *): the first of each of ``groups`` groups, then the second of each."""
 
     __constants__ = ["groups"]
     groups: int

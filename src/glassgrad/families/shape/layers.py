@@ -9,10 +9,7 @@ from ...nn.modules.module import Module
 
 
 class Flatten(Module):
-    """The dimensions from ``start_dim`` to ``end_dim`` as one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Flatten.html
-    """
+    """The dimensions from ``start_dim`` to ``end_dim`` as one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()

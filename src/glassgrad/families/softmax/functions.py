@@ -68,10 +68,7 @@ def _implicit_dim(name: str, ndim: int) -> int:
 
 @audible
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Exponentials along ``dim``, scaled to sum to one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
-    """
+    """Exponentials along ``dim``, scaled to sum to one."""
     if dim is None:
         dim = _implicit_dim("softmax", input.dim())
     return softmax_along(input, dim, dtype)

@@ -33,10 +33,7 @@ class _Along(Module):
 
 
 class Softmax(_Along):
-    """Exponentials along ``dim``, scaled to sum to one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Softmax.html
-    """
+    """Exponentials along ``dim``, scaled to sum to one."""
 
     def forward(self, input: Tensor) -> Tensor:
         """The shares."""
@@ -77,7 +74,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     cutoffs    the first class of each cluster but the first; classes are sorted, frequent ones first
     div_value  each cluster has so many times fewer features than the one before
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveLogSoftmaxWithLoss.html
     """
 
     head: Linear

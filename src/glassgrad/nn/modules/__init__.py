@@ -15,5 +15,7 @@ _HERE = {
 }
 _FILES = "container lazy module utils".split() + [file for files in LAYERS.values() for file in files]
 
-__getattr__, __dir__ = later(globals(), "torch.nn.modules", _LAYERS | _HERE, modules=" ".join(_FILES), hint=unpublished)
+__getattr__, __dir__ = later(
+    globals(), "torch.nn.modules", _LAYERS | _HERE, modules=" ".join(_FILES), hint=unpublished, pages="torch.nn"
+)
 __all__ = sorted(name for names in (_LAYERS | _HERE).values() for name in names.split())

@@ -78,7 +78,6 @@ class Sequential(_Numbered):
     """Modules called one after the other, each on what the one before gave.
 
     Takes modules, or one OrderedDict of named modules.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
 
     def __init__(self, *args: Any) -> None:
@@ -156,10 +155,7 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """Modules in a list, all of them registered.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
-    """
+    """Modules in a list, all of them registered."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -209,10 +205,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules by name, in the order in which they came.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleDict.html
-    """
+    """Modules by name, in the order in which they came."""
 
     _modules: dict[str, Module]
 

@@ -50,7 +50,6 @@ class Module(Calls, Conversion, State, Tree):
     """The base of all networks: holds parameters, buffers and other modules, and computes something of its input.
 
     A subclass makes its members in ``__init__``, after ``super().__init__()``; ``forward`` says what it computes.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
 
     T_destination = T_destination

@@ -15,10 +15,7 @@ from .module import Module
 
 
 class ParameterList(Module):
-    """Parameters in a list, all of them registered; tensors put in become Parameters, other objects stay.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ParameterList.html
-    """
+    """Parameters in a list, all of them registered; tensors put in become Parameters, other objects stay."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -71,10 +68,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters by name, in the order in which they came; tensors put in become Parameters.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ParameterDict.html
-    """
+    """Parameters by name, in the order in which they came; tensors put in become Parameters."""
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
