@@ -14,6 +14,7 @@ import numpy as np
 from ..core.row import TABLE
 from ..core.tensor import LEAF, Tensor, carries_gradients, wrap
 from ..ground import errors
+from ..ground.later import cite_all
 from ..ops.pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from . import arguments
 from .levels import entered
@@ -28,7 +29,6 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     """A function that gives the gradient of ``func``, which gives one number, by the arguments that ``argnums`` names.
 
     With ``has_aux``, ``func`` gives ``(output, aux)``, and the function ``(gradient, aux)``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.grad.html
     """
 
     @arguments.like(func)
@@ -43,7 +43,6 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     """A function that gives the gradient of ``func`` and its value: ``(gradient, value)``.
 
     With ``has_aux`` that is ``(gradient, (value, aux))``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.grad_and_value.html
     """
 
     @arguments.like(func)
@@ -80,7 +79,6 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of ``func`` and a function that gives its vector-Jacobian product: ``(output, vjp_fn)``.
 
     ``vjp_fn(cotangents)`` gives a tuple of the products by each primal.  With ``has_aux``: ``(output, vjp_fn, aux)``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.vjp.html
     """
     return pullback(func, primals, None, has_aux)
 
@@ -123,7 +121,6 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     """The value of ``func`` and its Jacobian-vector product along ``tangents``: ``(output, jvp_out)``.
 
     ``strict`` raises RuntimeError where an output does not depend on the primals.  With ``has_aux``: ``(.., .., aux)``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.jvp.html
     """
     return pushforward(func, primals, tangents, None, strict, has_aux)
 
@@ -189,10 +186,7 @@ def check_sizes(primal: Any, tangent: Any) -> None:
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of ``func``, called once, and a function that gives its Jacobian-vector products there.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.linearize.html
-    """
+    """The value of ``func``, called once, and a function that gives its Jacobian-vector products there."""
     output, vjp_fn = vjp(func, *primals)
     outs, out_shape = tree_flatten(output)
     parts, shape = tree_flatten(primals)
@@ -218,10 +212,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """``func`` as it is: what PyTorch rewrites before it traces is computed here as written, with the same results.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.functionalize.html
-    """
+    """``func`` as it is: what PyTorch rewrites before it traces is computed here as written, with the same results."""
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
             f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
@@ -291,10 +282,7 @@ def jacrev(
     func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A function that gives the Jacobian of ``func``, by reverse mode: row by row, ``chunk_size`` rows at once.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.jacrev.html
-    """
+    """A function that gives the Jacobian of ``func``, by reverse mode: row by row, ``chunk_size`` rows at once."""
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
@@ -331,10 +319,7 @@ def jacrev(
 def jacfwd(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Callable[..., Any]:
-    """A function that gives the Jacobian of ``func``, by forward mode: all columns at once.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.jacfwd.html
-    """
+    """A function that gives the Jacobian of ``func``, by forward mode: all columns at once."""
 
     @arguments.like(func)
     def jacobian(*args: Any) -> Any:
@@ -371,10 +356,7 @@ def jacfwd(
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """A function that gives the Hessian of ``func``: forward mode over reverse mode.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.hessian.html
-    """
+    """A function that gives the Hessian of ``func``: forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)
 
 
@@ -399,3 +381,6 @@ def _refuse_complex(name: str, tree: Any, what: str) -> None:
             raise RuntimeError(
                 f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {number}"
             )
+
+
+cite_all(globals(), "torch.func", "grad grad_and_value vjp jvp linearize functionalize jacrev jacfwd hessian")

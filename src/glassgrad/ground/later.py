@@ -79,6 +79,12 @@ def cite(value: Any, name: str) -> None:
         value.__doc__ = f"{doc.rstrip()}\n\n{indent}Source: {_PAGE.format(name)}"
 
 
+def cite_all(names: dict[str, Any], path: str, cited: str) -> None:
+    """Add PyTorch's pages to some of a namespace's functions and classes, which are at ``path`` there."""
+    for name in cited.split():
+        cite(names[name], f"{path}.{name}")
+
+
 def published(names: str) -> list[tuple[str, str]]:
     """The names that a file brings, each with the attribute of the file that serves it."""
     return [(name, attribute or name) for name, _, attribute in (word.partition("=") for word in names.split())]

@@ -145,10 +145,7 @@ def _pseudo_inverse(matrix: Any) -> Any:
 def spectral_norm(
     module: T, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> T:
-    """Divide a parameter by its largest singular value, as a matrix with a row for each output; gives ``module``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.spectral_norm.html
-    """
+    """Divide a parameter by its largest singular value, as a matrix with a row for each output; gives ``module``."""
     SpectralNorm.apply(module, name, n_power_iterations, output_dim(module) if dim is None else dim, eps)
     return module
 

@@ -68,7 +68,6 @@ class LRScheduler:
 
     optimizer   whose groups' "lr" is set; "initial_lr" in them keeps what it was at first
     last_epoch  the epoch to go on from; -1 to begin
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LRScheduler.html
     """
 
     _get_lr_called_within_step: bool = False

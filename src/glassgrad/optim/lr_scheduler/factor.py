@@ -38,10 +38,7 @@ class _ByFactor(LRScheduler):
 
 
 class StepLR(_ByFactor):
-    """The rate times ``gamma`` every ``step_size`` epochs.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.StepLR.html
-    """
+    """The rate times ``gamma`` every ``step_size`` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size = step_size
@@ -56,10 +53,7 @@ class StepLR(_ByFactor):
 
 
 class MultiStepLR(_ByFactor):
-    """The rate times ``gamma`` at each of the epochs ``milestones``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.MultiStepLR.html
-    """
+    """The rate times ``gamma`` at each of the epochs ``milestones``."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -76,10 +70,7 @@ class MultiStepLR(_ByFactor):
 
 
 class ConstantLR(_ByFactor):
-    """The rate times ``factor`` until the epoch ``total_iters``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ConstantLR.html
-    """
+    """The rate times ``factor`` until the epoch ``total_iters``."""
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
@@ -100,10 +91,7 @@ class ConstantLR(_ByFactor):
 
 
 class LinearLR(_ByFactor):
-    """The initial rate times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters`` epochs.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LinearLR.html
-    """
+    """The initial rate times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters`` epochs."""
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
@@ -132,10 +120,7 @@ class LinearLR(_ByFactor):
 
 
 class ExponentialLR(_ByFactor):
-    """The rate times ``gamma`` at each epoch.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ExponentialLR.html
-    """
+    """The rate times ``gamma`` at each epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -149,10 +134,7 @@ class ExponentialLR(_ByFactor):
 
 
 class PolynomialLR(_ByFactor):
-    """The initial rate times ``(1 - epoch / total_iters) ** power``, and zero from then on.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.PolynomialLR.html
-    """
+    """The initial rate times ``(1 - epoch / total_iters) ** power``, and zero from then on."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters
@@ -203,10 +185,7 @@ class _ByFunctions(LRScheduler):
 
 
 class LambdaLR(_ByFunctions):
-    """The initial rate times ``lr_lambda(epoch)``; one function, or one for each group.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LambdaLR.html
-    """
+    """The initial rate times ``lr_lambda(epoch)``; one function, or one for each group."""
 
     def get_lr(self) -> list[Any]:
         """The rates of this epoch."""
@@ -215,10 +194,7 @@ class LambdaLR(_ByFunctions):
 
 
 class MultiplicativeLR(_ByFunctions):
-    """The last rate times ``lr_lambda(epoch)``; one function, or one for each group.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.MultiplicativeLR.html
-    """
+    """The last rate times ``lr_lambda(epoch)``; one function, or one for each group."""
 
     def _check_functions(self) -> None:
         for function in self.lr_lambdas:
@@ -246,7 +222,6 @@ class ReduceLROnPlateau(LRScheduler):
     cooldown        epochs to wait after a change
     min_lr          the least rate, for all groups or for each
     eps             smaller changes are left out
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ReduceLROnPlateau.html
     """
 
     def __init__(
