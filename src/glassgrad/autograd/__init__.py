@@ -7,7 +7,6 @@ from typing import Any
 
 from ..ground import listening
 from ..ground.importing import load as _load
-from ..ground.paths import show as _show
 from .api import backward, grad
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
@@ -18,10 +17,6 @@ _HOMES = {
     "SavedTensor": "graph", "is_multithreading_enabled": "grad_mode", "is_view_replay_enabled": "grad_mode",
     "set_masked_gradients": "masked_mode", "is_masked_gradients_enabled": "masked_mode",
 }  # fmt: skip
-_show(
-    f"{__name__}.profiler", f"{__name__.partition('.')[0]}.profiler.legacy",
-    "EventList FunctionEvent FunctionEventAvg emit_itt emit_nvtx profile record_function",
-)  # fmt: skip
 _MODULES = {"anomaly_mode", "forward_ad", "functional", "graph", "masked_mode", "profiler", "variable"}
 
 
