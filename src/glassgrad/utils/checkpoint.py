@@ -24,7 +24,7 @@ from ..families.create.functions import empty
 from ..ground import modes
 from ..ground.generator import default_generator
 from ..tensor.hooks import count_on_leaf
-from . import selective
+from . import checkpoint_log
 from .selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 
@@ -377,7 +377,7 @@ def checkpoint(
     if debug if _settings.debug is None else _settings.debug:
         if context_fn is not noop_context_fn:
             raise ValueError("debug=True is incompatible with non-default context_fn")
-        log = selective.Log()
+        log = checkpoint_log.Log()
         context_fn = log.blocks
     if determinism_check not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}")
