@@ -16,9 +16,13 @@ from .tracking import Reverse, edge_at
 
 
 def grad(
-    outputs: Sequence[Any], inputs: Sequence[Any], seeds: Sequence[Any], keep: bool, create_graph: bool,
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    seeds: Sequence[Any],
+    keep: bool,
+    create_graph: bool,
     allow_unused: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Any, ...]:
     """The gradients of outputs by inputs, where one of these is lifted; None for those that are not reached."""
     outputs, inputs = [levels.alive(out) for out in outputs], [levels.alive(tensor) for tensor in inputs]
     level = levels.highest(outputs)
@@ -33,9 +37,14 @@ def grad(
 
 
 def _in_graph(
-    level: Reverse, outputs: Sequence[Any], inputs: Sequence[Any], seeds: Sequence[Any], keep: bool,
-    create_graph: bool, allow_unused: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    level: Reverse,
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    seeds: Sequence[Any],
+    keep: bool,
+    create_graph: bool,
+    allow_unused: bool,
+) -> tuple[Any, ...]:
     """By the graph of a level of reverse mode."""
     roots = []
     for index, (out, seed) in enumerate(zip(outputs, seeds, strict=True)):
@@ -67,9 +76,14 @@ def _seed(out: Any) -> Any:
 
 
 def _with_tangents(
-    level: Forward, outputs: Sequence[Any], inputs: Sequence[Any], seeds: Sequence[Any], keep: bool,
-    create_graph: bool, allow_unused: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    level: Forward,
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    seeds: Sequence[Any],
+    keep: bool,
+    create_graph: bool,
+    allow_unused: bool,
+) -> tuple[Any, ...]:
     """Below a level of forward mode: the gradients of the values, and of the tangents, which are theirs."""
     values = [level.lower(out) for out in outputs]
     moved = [level.tangent(out) for out in outputs]
