@@ -116,7 +116,7 @@ def measure() -> None:
 
 def jobs() -> dict[str, list[str]]:
     """The command line of each job."""
-    from glassgrad.multiprocessing.job import mpiexec
+    from glassgrad.multiprocessing.launcher import mpiexec
 
     lines = {}
     for count in map(str, (1, 2, 4)):

@@ -158,8 +158,8 @@ def _version(distribution: str) -> str:
 
 def _why(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Run a script under watch and say what went wrong."""
+    from .watch.again import Script
     from .watch.command import why
-    from .watch.script import Script
 
     if not (options.module or options.script):
         parser.error("a SCRIPT or -m MODULE is missing")
@@ -200,8 +200,8 @@ def _with_bar(names: Sequence[str]) -> Iterable[str]:
 
 def _view(options: argparse.Namespace) -> int:
     """Write what was asked for and print where it is."""
+    from .explore.export.forms import view
     from .explore.letters import printable
-    from .explore.page.view import view
 
     try:
         settings = {"step": options.step, "direction": options.direction, "theme": options.theme}
@@ -336,7 +336,7 @@ def new_main(target: str, arguments: Sequence[str]) -> ModuleType:
 
 def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespace) -> None:
     """Run a script's code and write the graph of its last backward pass, also where the script ends with an error."""
-    from .explore.page.view import ready, write
+    from .explore.export.forms import ready, write_graph
     from .explore.script import LastBackward
 
     try:
@@ -355,7 +355,7 @@ def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespa
         if watched.graph is None:
             print("glassgrad: the script ran no backward pass, so there is no graph to write", file=sys.stderr)
         else:
-            path = write(watched.graph, options.explore, title=os.path.basename(main_module.__file__ or ""))
+            path = write_graph(watched.graph, options.explore, title=os.path.basename(main_module.__file__ or ""))
             print(f"glassgrad: backward pass {watched.steps:,} is explored in {path}", file=sys.stderr)
 
 
@@ -455,7 +455,7 @@ def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 def _text_of(error: BaseException) -> str:
     """The traceback of an error, as far as it is the script's."""
-    from .watch.traces import folded
+    from .watch.frames import folded
 
     _keep_own_frames(error)
     return folded(error, error.__traceback__)

@@ -117,16 +117,9 @@ def help(  # noqa: A001  PyTorch's name
 
 
 def load(
-    repo_or_dir: Any,
-    model: str,
-    *args: Any,
-    source: str = "github",
-    trust_repo: Any = "check",
-    force_reload: bool = False,
-    verbose: bool = True,
-    skip_validation: bool = False,
-    **kwargs: Any,
-) -> Any:
+    repo_or_dir: Any, model: str, *args: Any, source: str = "github", trust_repo: Any = "check",
+    force_reload: bool = False, verbose: bool = True, skip_validation: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
     """What ``model(*args, **kwargs)`` of a ``hubconf.py`` gives.
 
     With ``source="local"`` that file is in the directory ``repo_or_dir``; else this is the "owner/name" of a
@@ -146,14 +139,9 @@ def download_url_to_file(url: str, dst: str, hash_prefix: str | None = None, pro
 
 
 def load_state_dict_from_url(
-    url: str,
-    model_dir: str | None = None,
-    map_location: Any = None,
-    progress: bool = True,
-    check_hash: bool = False,
-    file_name: str | None = None,
-    weights_only: bool = False,
-) -> Any:
+    url: str, model_dir: str | None = None, map_location: Any = None, progress: bool = True, check_hash: bool = False,
+    file_name: str | None = None, weights_only: bool = False,
+) -> Any:  # fmt: skip
     """What the file of this address holds, which must lie in ``model_dir`` (``checkpoints`` in :func:`get_dir`).
 
     With ``check_hash`` the file's SHA256 must begin as its name says.

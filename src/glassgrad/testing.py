@@ -50,19 +50,10 @@ class _Options:
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
-    *,
-    allow_subclasses: bool = True,
-    rtol: float | None = None,
-    atol: float | None = None,
-    equal_nan: bool = False,
-    check_device: bool = True,
-    check_dtype: bool = True,
-    check_layout: bool = True,
-    check_stride: bool = False,
-    msg: str | Callable[[str], str] | None = None,
-) -> None:
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True, check_layout: bool = True,
+    check_stride: bool = False, msg: str | Callable[[str], str] | None = None,
+) -> None:  # fmt: skip
     """Raise AssertionError unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere.
 
     Both are tensors, arrays, numbers, None, or sequences and mappings of those. Without ``rtol`` and ``atol`` the

@@ -18,7 +18,7 @@ import pytest
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
-from glassgrad.multiprocessing import job, meeting
+from glassgrad.multiprocessing import launcher, meeting
 
 from .conftest import free_port
 
@@ -271,8 +271,8 @@ def test_what_ranks_print_is_shown_without_the_report_of_mpiexec():
     report = b"\n" + 83 * b"=" + b"\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 7\n"
     for cut in range(len(printed + report)):
         pieces = (printed + report)[:cut], (printed + report)[cut:]
-        assert b"".join(job.without_report(pieces)) == printed, cut
-        assert b"".join(job.without_report((printed[:cut], printed[cut:]))) == printed
+        assert b"".join(launcher.without_report(pieces)) == printed, cut
+        assert b"".join(launcher.without_report((printed[:cut], printed[cut:]))) == printed
 
 
 def _gone(pids):

@@ -14,7 +14,7 @@ from glassgrad.explore.export.scene import Scene
 from glassgrad.explore.export.still import Stage
 from glassgrad.explore.page.contents import contents, homes_of
 from glassgrad.explore.page.drawn import drawn
-from glassgrad.explore.page.groups import grouped
+from glassgrad.explore.page.levels import grouped
 from tests.counts import generated
 
 from .lectures import LECTURES, draw, expression, lstm, resnet, transformer, two_layers

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassgrad.explore.crossings import count_crossings, neighbours, reduce_crossings
-from glassgrad.explore.layers import arrange_in_layers, layer_of
-from glassgrad.explore.layout import lay_out
-from glassgrad.explore.spread import nearest_in_order
+from glassgrad.explore.layers import arrange_in_layers, count_crossings, layer_of, neighbours, reduce_crossings
+from glassgrad.explore.layout import lay_out, nearest_in_order
 from tests.counts import generated
 
 EPS = 1e-3

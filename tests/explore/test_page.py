@@ -19,8 +19,7 @@ from glassgrad.explore.model import Graph, Node, Problem, Scope, Stats, TensorIn
 from glassgrad.explore.page import explore, page_html
 from glassgrad.explore.page.contents import contents, number
 from glassgrad.explore.page.drawn import backward_order, drawn
-from glassgrad.explore.page.packed import FORM, packed
-from glassgrad.explore.page.write import SCRIPTS, viewer
+from glassgrad.explore.page.write import FORM, SCRIPTS, packed, viewer
 from tests.work import calls_of
 
 from . import page_graphs as graphs

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from glassgrad.explore import observe, read, record
-from glassgrad.explore.loops import loops_around
+from glassgrad.explore.place import loops_around
 
 
 def first_line(function):

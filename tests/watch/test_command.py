@@ -8,10 +8,9 @@ import types
 
 import pytest
 
-from glassgrad.watch.again import answers_again
+from glassgrad.watch.again import Script, answers_again
 from glassgrad.watch.finding import Finding, from_json
 from glassgrad.watch.notebook import in_cells, load_ipython_extension, unload_ipython_extension
-from glassgrad.watch.script import Script
 from tests.explore.test_page import data_of
 from tests.watch.scripts import FAILING, HEALTHY, SILENT
 
@@ -147,7 +146,7 @@ def test_what_leaves_the_loop_is_not_replayed(script, tmp_path, statement):
     source = source.replace("        loss = h.sum()", f"        loss = h.sum()\n        if step == 9: {statement}")
     source += "try:\n    list(train() or ())\nexcept RuntimeError as e:\n    error = e\n"
     import glassgrad
-    from glassgrad.watch.replay import replayed
+    from glassgrad.watch.again import replayed
     from glassgrad.watch.watch import Watch
 
     (tmp_path / "loop.py").write_text(source)

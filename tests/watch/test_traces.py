@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 
-from glassgrad.watch.traces import folded
+from glassgrad.watch.frames import folded
 
 NESTED = """
 import glassgrad as torch

@@ -69,12 +69,8 @@ class FormerScaler(GradScaler):
     _former: ClassVar[str]
 
     def __init__(
-        self,
-        init_scale: float = 2.0**16,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
+        self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+        growth_interval: int = 2000, enabled: bool = True,
+    ) -> None:  # fmt: skip
         warn_of_name(self._former, "GradScaler")
         super().__init__(self._former, init_scale, growth_factor, backoff_factor, growth_interval, enabled)

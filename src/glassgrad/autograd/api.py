@@ -42,21 +42,15 @@ def tensor_backward(
 
 
 def backward(
-    tensors: Tensor | Sequence[Tensor],
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
+    tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
     """Compute the sum of gradients of ``tensors`` with respect to the graph's leaves, into their ``.grad``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.backward.html
     """
     if grad_variables is not None:
-        warnings.warn(
-            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
-        )
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -104,16 +98,10 @@ backward = audible(backward)
 
 @audible
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The sum of gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` is touched.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html
@@ -300,14 +288,10 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
         if output._array.size != 1:
             raise RuntimeError(errors.SCALAR_ONLY)
         if output._array.dtype.kind == "c":
-            raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
-            )
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
         return wrap(output._array if output._array.dtype.metadata is not None else np.ones_like(output._array)[()])
     if not isinstance(seed, Tensor):
-        raise TypeError(
-            f"gradients can be either Tensors or None, but got {type(seed).__name__}"
-        )
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
     if not isinstance(output, Tensor):  # a node that somebody named; it does not know its sizes
         return seed
     if seed._array.shape != output._array.shape:
@@ -326,14 +310,9 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
 
 
 def _batched(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
-    seeds: Sequence[Any],
-    retain_graph: bool | None,
-    create_graph: bool,
-    allow_unused: bool,
-    materialize_grads: bool,
-) -> tuple[Tensor | None, ...]:
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Any], retain_graph: bool | None,
+    create_graph: bool, allow_unused: bool, materialize_grads: bool,
+) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The gradients for each first index of the seeds, by one walk under ``vmap``."""
     if all(seed is None for seed in seeds):
         raise RuntimeError(errors.SCALAR_ONLY)

@@ -15,6 +15,7 @@ from ..func.tangents import Dual, Forward
 from ..func.transforms import check_tangent
 from ..ground.dtypes import called
 from ..ground.format import with_suffixes
+from ..ground.later import cite_all
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -77,10 +78,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level(ContextDecorator):  # noqa: N801  PyTorch's name
-    """A block in which forward mode is on; also a decorator.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.forward_ad.dual_level.html
-    """
+    """A block in which forward mode is on; also a decorator."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -90,10 +88,7 @@ class dual_level(ContextDecorator):  # noqa: N801  PyTorch's name
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """A dual tensor on the memory of ``tensor``, to be differentiated along ``tangent``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.forward_ad.make_dual.html
-    """
+    """A dual tensor on the memory of ``tensor``, to be differentiated along ``tangent``."""
     current = _level()
     if current is None or (level is not None and level < 0):
         raise RuntimeError(
@@ -112,10 +107,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The value of a tensor, and its tangent; None where it has none.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.forward_ad.unpack_dual.html
-    """
+    """The value of a tensor, and its tangent; None where it has none."""
     current = _level()
     if not isinstance(tensor, Tensor):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {called(tensor)}")
@@ -123,3 +115,6 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if current is None or not isinstance(tensor, Dual) or tensor.level is not current:
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(tensor.value, tensor.tangent)
+
+
+cite_all(globals(), "torch.autograd.forward_ad", "dual_level make_dual unpack_dual")

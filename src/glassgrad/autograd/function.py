@@ -488,9 +488,7 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
     shape = grad._array.shape
     if shape != sizes:
         lead = len(shape) - len(sizes)
-        fits = lead >= 0 and all(
-            wanted == had or wanted == 1 for had, wanted in zip(shape[lead:], sizes, strict=True)
-        )
+        fits = lead >= 0 and all(wanted == had or wanted == 1 for had, wanted in zip(shape[lead:], sizes, strict=True))
         if not fits:
             raise RuntimeError(
                 f"Function {record.kind.name} returned an invalid gradient at index {index} - got {list(shape)} but "

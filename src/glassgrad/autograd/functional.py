@@ -11,9 +11,8 @@ from typing import Any
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..families.create.functions import ones_like, zeros_like
-from ..func.jacobians import basis
 from ..func.tangents import zeros_of
-from ..func.transforms import pullback
+from ..func.transforms import basis, pullback
 from ..func.vmap import vmap
 from ..ops.declare import COMPOSITES
 from .api import grad
@@ -85,9 +84,7 @@ def _check_v(v: Any, other: Tensors, is_other_tuple: bool, function: str) -> Ten
     for index, (vector, matching) in enumerate(zip(vectors, other, strict=True)):
         if vector.shape != matching.shape:
             prefix = f"Entry {index} in " if len(other) > 1 or is_other_tuple else ""
-            raise RuntimeError(
-                f"{prefix}v has invalid size: should be {matching.shape} but got {vector.shape}."
-            )
+            raise RuntimeError(f"{prefix}v has invalid size: should be {matching.shape} but got {vector.shape}.")
     return vectors
 
 
@@ -232,9 +229,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 
-def _hessian_product(
-    name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
-) -> Any:
+def _hessian_product(name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool) -> Any:
     with enable_grad():
         tensors, inputs_tuple = _tuple(inputs, "inputs", name)
         at = _prepared(tensors, create_graph)
@@ -258,13 +253,9 @@ def _hessian_product(
 
 
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Any:  # fmt: skip
     """The Jacobian of ``func``: of shape ``output.shape + input.shape``, in tuples where there are several."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -274,13 +265,13 @@ def jacobian(
     if strategy == "forward-mode":
         if create_graph:
             raise NotImplementedError(
-                "torch.autograd.functional.jacobian: `create_graph=True` and `strategy=\"forward-mode\"` are not "
-                "supported together (yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
+                'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
             )
         if strict:
             raise RuntimeError(
-                "torch.autograd.functional.jacobian: `strict=True` and `strategy=\"forward-mode\"` are not supported "
-                "together (yet). Please either set `strict=False` or `strategy=\"reverse-mode\"`."
+                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
+                'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
             )
         if not vectorize:
             raise NotImplementedError(
@@ -373,13 +364,9 @@ def _by_columns(func: Callable[..., Any], inputs: Any) -> Any:
 
 
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+) -> Any:  # fmt: skip
     """The Hessian of a scalar ``func``: of shape ``input.shape + input.shape``, in nested tuples for several inputs."""
     tensors, inputs_tuple = _tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ..ground.importing import load as _load
-from ..multiprocessing.errors import QueueEmptyError
+from ..multiprocessing.failures import QueueEmptyError
 from ..multiprocessing.reduce_op import ReduceOp, reduce_op
 from ..multiprocessing.stores import *  # noqa: F403
 from ..multiprocessing.stores import __all__ as _stores

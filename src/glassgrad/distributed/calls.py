@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..ground.names import is_own_frame
-from ..multiprocessing.errors import DistBackendError, DistNetworkError
+from ..multiprocessing.failures import DistBackendError, DistNetworkError
 
 
 class Call(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from ..multiprocessing.errors import DistBackendError, DistNetworkError
+from ..multiprocessing.failures import DistBackendError, DistNetworkError
 from ..multiprocessing.reduce_op import RedOpType, ReduceOp, checked
 from .distributed_c10d import member, rank_inside
 from .process_group import ProcessGroup, pickled

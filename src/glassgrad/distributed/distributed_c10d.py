@@ -12,7 +12,7 @@ from typing import Any
 
 from ..ground import launched
 from ..ground.device import device as _device
-from ..multiprocessing.errors import DistBackendError, DistError, DistNetworkError, DistStoreError
+from ..multiprocessing.failures import DistBackendError, DistError, DistNetworkError, DistStoreError
 from ..multiprocessing.mpi import finalize
 from ..multiprocessing.reduce_op import ReduceOp
 from ..multiprocessing.stores import Store

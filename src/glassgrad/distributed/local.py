@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ground.shared import allocate, mapped
 from ..ground.waiting import poll
-from ..multiprocessing.mesh import Mesh
+from ..multiprocessing.meeting import Mesh
 from ..multiprocessing.reduce_op import RedOpType, function_of
 from .calls import Call
 from .tensors import raw

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.tensor import wrap
 from ..ground.waiting import poll
-from ..multiprocessing.errors import DistBackendError
+from ..multiprocessing.failures import DistBackendError
 from .calls import Call
 from .distributed_c10d import _resolve, member, rank_inside
 from .process_group import ProcessGroup, pickled

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ground.waiting import poll
-from ..multiprocessing.errors import DistBackendError
+from ..multiprocessing.failures import DistBackendError
 from ..multiprocessing.mpi import begun
 from ..multiprocessing.reduce_op import RedOpType, function_of
 from .calls import Call

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import share
-from ..multiprocessing.errors import DistBackendError
+from ..multiprocessing.failures import DistBackendError
 from ..multiprocessing.reduce_op import RedOpType
 from .calls import Call, call_site
 from .work import Work

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ground import launched
 from ..multiprocessing import meeting
-from ..multiprocessing.mesh import Mesh
+from ..multiprocessing.meeting import Mesh
 from ..multiprocessing.mpi import begun, name_failures
 from . import local, mpi
 

@@ -8,7 +8,6 @@ from ..ground.paths import house, show_all
 from . import constraints, transform, transforms, utils  # noqa: F401  the formulas register themselves
 from .categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
 from .composed import Independent, MixtureSameFamily, TransformedDistribution
-from .constraint_registry import biject_to, transform_to
 from .distribution import Distribution, ExponentialFamily
 from .interval import Beta, Dirichlet, Uniform
 from .kl import kl_divergence, register_kl
@@ -29,6 +28,7 @@ from .transformed import (
     Weibull,
 )
 from .transforms import *  # noqa: F403
+from .transforms import biject_to, transform_to
 from .trials import Bernoulli, Binomial, ContinuousBernoulli, Geometric, NegativeBinomial, Poisson
 
 __all__ = [
@@ -77,9 +77,10 @@ _HOMES = {  # by file: PyTorch's files, and the families of each
         "relaxed_bernoulli": "LogitRelaxedBernoulli",
     },
 }  # fmt: skip
-show_all(__name__, _HOMES)
+_BESIDE = {"transforms": {"constraint_registry": "ConstraintRegistry biject_to transform_to"}}  # the rest stays there
+show_all(__name__, _HOMES | _BESIDE)
 for _file, _families in _HOMES.items():
     house(load(f"{__name__}.{_file}"), f"{__name__}.{next(iter(_families))}")
 house(transform, f"{__name__}.transforms")
-for _path in {_path for _families in _HOMES.values() for _path in _families}:
+for _path in {_path for _families in (_HOMES | _BESIDE).values() for _path in _families}:
     load(f"{__name__}.{_path}")  # from then on an attribute

@@ -65,11 +65,7 @@ class Categorical(Distribution):
         """NaN: categories have no mean."""
         return f.full(self._extended_shape(), nan, dtype=self.probs.dtype, device=self.probs.device)
 
-    @property
-    def mode(self) -> Any:
-        """The likeliest category."""
-        return self.probs.argmax(dim=-1)
-
+    mode = property(lambda self: self.probs.argmax(dim=-1), doc="The likeliest category.")
     variance = property(attrgetter("mean"), doc="NaN: categories have no variance.")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
@@ -124,10 +120,7 @@ class OneHotCategorical(ByCategories):
         """The likeliest category's vector."""
         return one_hot(self.probs.argmax(dim=-1), num_classes=self.probs.shape[-1]).to(self.probs)
 
-    @property
-    def variance(self) -> Any:
-        """p (1 - p) for each component."""
-        return self.probs * (1 - self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs), doc="p (1 - p) for each component.")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
         """One-hot vectors, in the dtype of the chances."""
@@ -220,10 +213,7 @@ class Multinomial(ByCategories):
         """Counts of the total."""
         return constraints.multinomial(self.total_count)
 
-    @property
-    def mean(self) -> Any:
-        """The expected counts."""
-        return self.probs * self.total_count
+    mean = property(lambda self: self.probs * self.total_count, doc="The expected counts.")
 
     @property
     def variance(self) -> Any:

@@ -175,9 +175,7 @@ class _Several(Constraint):
         self.cseq, self.dim = list(cseq), dim
         super().__init__()
 
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        return any(c.is_discrete for c in self.cseq)
+    is_discrete = property(lambda self: any(c.is_discrete for c in self.cseq))  # type: ignore[override]
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]

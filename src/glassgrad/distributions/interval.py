@@ -33,25 +33,10 @@ class Uniform(Distribution):
         """The interval."""
         return constraints.interval(self.low, self.high)
 
-    @property
-    def mean(self) -> Any:
-        """The middle."""
-        return (self.high + self.low) / 2
-
-    @property
-    def mode(self) -> Any:
-        """NaN: no value is likelier."""
-        return nan * self.high
-
-    @property
-    def stddev(self) -> Any:
-        """The width over the root of twelve."""
-        return (self.high - self.low) / 12**0.5
-
-    @property
-    def variance(self) -> Any:
-        """The square of the width over twelve."""
-        return (self.high - self.low).pow(2) / 12
+    mean = property(lambda self: (self.high + self.low) / 2, doc="The middle.")
+    mode = property(lambda self: nan * self.high, doc="NaN: no value is likelier.")
+    stddev = property(lambda self: (self.high - self.low) / 12**0.5, doc="The width over the root of twelve.")
+    variance = property(lambda self: (self.high - self.low).pow(2) / 12, doc="The square of the width over twelve.")
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Numbers over [0, 1), stretched and shifted."""
@@ -139,9 +124,7 @@ class Dirichlet(ExponentialFamily):
         total = a.sum(-1)
         return a.lgamma().sum(-1) - total.lgamma() - (k - total) * total.digamma() - ((a - 1.0) * a.digamma()).sum(-1)
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return (self.concentration,)
+    _natural_params = property(lambda self: (self.concentration,))
 
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         return x.lgamma().sum(-1) - x.sum(-1).lgamma()
@@ -163,25 +146,15 @@ class Beta(ExponentialFamily):
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
         super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
 
-    @property
-    def concentration1(self) -> Any:
-        """The pull towards one."""
-        return self._dirichlet.concentration[..., 0]
-
-    @property
-    def concentration0(self) -> Any:
-        """The pull towards zero."""
-        return self._dirichlet.concentration[..., 1]
+    concentration1 = property(lambda self: self._dirichlet.concentration[..., 0], doc="The pull towards one.")
+    concentration0 = property(lambda self: self._dirichlet.concentration[..., 1], doc="The pull towards zero.")
 
     @property
     def mean(self) -> Any:
         """The first concentration's share."""
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
-    @property
-    def mode(self) -> Any:
-        """The likeliest chance."""
-        return self._dirichlet.mode[..., 0]
+    mode = property(lambda self: self._dirichlet.mode[..., 0], doc="The likeliest chance.")
 
     @property
     def variance(self) -> Any:
@@ -199,9 +172,7 @@ class Beta(ExponentialFamily):
     def entropy(self) -> Any:
         return self._dirichlet.entropy()
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return self.concentration1, self.concentration0
+    _natural_params = property(lambda self: (self.concentration1, self.concentration0))
 
     def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
         return x.lgamma() + y.lgamma() - (x + y).lgamma()

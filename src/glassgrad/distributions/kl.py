@@ -354,50 +354,13 @@ def _log_root_tau(scale: Any) -> Any:
     return 0.5 * (scale.pow(2) * _TAU).log()
 
 
-@register_kl(Beta, Normal)
-def _beta_normal(p: Any, q: Any) -> Any:
-    total = p.concentration1 + p.concentration0
-    mean = p.concentration1 / total
-    square = (mean * (1 - mean) / (total + 1) + mean.pow(2)) * 0.5
-    return -p.entropy() + _log_root_tau(q.scale) + (square - q.loc * mean + q.loc.pow(2) * 0.5) / q.scale.pow(2)
+def _to_normal(p: Any, q: Any) -> Any:
+    """Of any family to a normal distribution, which asks for mean, variance and entropy alone."""
+    return -p.entropy() + _log_root_tau(q.scale) + (p.variance + (p.mean - q.loc).pow(2)) / (2 * q.scale.pow(2))
 
 
-@register_kl(ContinuousBernoulli, Normal)
-def _continuous_bernoulli_normal(p: Any, q: Any) -> Any:
-    level = 0.5 * (math.log(_TAU) + (q.loc / q.scale).square()) + q.scale.log()
-    rest = (p.variance + p.mean.square() - 2.0 * q.loc * p.mean) / (2.0 * q.scale.square())
-    return -p.entropy() + level + rest
-
-
-@register_kl(Exponential, Normal)
-def _exponential_normal(p: Any, q: Any) -> Any:
-    variance, square = q.scale.pow(2), p.rate.pow(2)
-    rest = square.reciprocal() - q.loc / p.rate + q.loc.pow(2) * 0.5
-    return 0.5 * (square * variance * _TAU).log() - 1 + rest / variance
-
-
-@register_kl(Gamma, Normal)
-def _gamma_normal(p: Any, q: Any) -> Any:
-    variance, square, a = q.scale.pow(2), p.rate.pow(2), p.concentration
-    level = 0.5 * (square * variance * _TAU).log() - a - a.lgamma()
-    rest = 0.5 * (a.pow(2) + a) / square - q.loc * a / p.rate + 0.5 * q.loc.pow(2)
-    return level + (a - 1) * a.digamma() + rest / variance
-
-
-@register_kl(Gumbel, Normal)
-def _gumbel_normal(p: Any, q: Any) -> Any:
-    ratio = p.scale / q.scale
-    spread = (math.pi * ratio * 0.5).pow(2) / 3
-    off = ((p.loc + p.scale * EULER - q.loc) / q.scale).pow(2) * 0.5
-    return -(ratio / math.sqrt(_TAU)).log() + spread + off - (EULER + 1)
-
-
-@register_kl(Laplace, Normal)
-def _laplace_normal(p: Any, q: Any) -> Any:
-    variance = q.scale.pow(2)
-    ratio = p.scale.pow(2) / variance
-    rest = 0.5 * p.loc.pow(2) - p.loc * q.loc + 0.5 * q.loc.pow(2)
-    return -0.5 * (2 * ratio / math.pi).log() + ratio + rest / variance - 1
+for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Uniform):
+    register_kl(_p, Normal)(_to_normal)
 
 
 @register_kl(Pareto, Normal)
@@ -408,13 +371,6 @@ def _pareto_normal(p: Any, q: Any) -> Any:
     return overwritten(level + rest / (2 * q.scale.pow(2)) - 1, a <= 2, inf)
 
 
-@register_kl(Uniform, Normal)
-def _uniform_normal(p: Any, q: Any) -> Any:
-    width = p.high - p.low
-    rest = width.pow(2) / 12 + ((p.high + p.low - 2 * q.loc) / 2).pow(2)
-    return (math.sqrt(_TAU) * q.scale / width).log() + 0.5 * rest / q.scale.pow(2)
-
-
 # -- from an exponential or gamma distribution ------------------------------------------------------------------------
 
 
@@ -423,31 +379,33 @@ def _log_gamma_height(q: Any) -> Any:
     return q.concentration.lgamma() - q.concentration * q.rate.log()
 
 
+def _entropy_between(low: Any, high: Any) -> Any:
+    return _x_log_x(high) - _x_log_x(low)
+
+
+def _mean_log(p: Any) -> Any:
+    """The mean of the logarithm of a family's numbers."""
+    if isinstance(p, Beta):
+        return p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
+    if isinstance(p, Exponential):
+        return -p.rate.log() - EULER
+    return _entropy_between(p.low, p.high) / (p.high - p.low) - 1
+
+
 @register_kl(Beta, Exponential)
 @register_kl(ContinuousBernoulli, Exponential)
-def _chance_exponential(p: Any, q: Any) -> Any:
+@register_kl(Gamma, Exponential)
+def _to_exponential(p: Any, q: Any) -> Any:
     return -p.entropy() - q.rate.log() + q.rate * p.mean
 
 
 @register_kl(Beta, Gamma)
-def _beta_gamma(p: Any, q: Any) -> Any:
-    total = p.concentration1 + p.concentration0
-    log_mean = (q.concentration - 1) * (p.concentration1.digamma() - total.digamma())
-    return -p.entropy() + _log_gamma_height(q) - log_mean + q.rate * p.concentration1 / total
-
-
 @register_kl(Exponential, Gamma)
-def _exponential_gamma(p: Any, q: Any) -> Any:
-    ratio, a = q.rate / p.rate, q.concentration
-    return -a * ratio.log() + ratio + a.lgamma() + a * EULER - (1 + EULER)
+def _to_gamma(p: Any, q: Any) -> Any:
+    return -p.entropy() + _log_gamma_height(q) - (q.concentration - 1) * _mean_log(p) + q.rate * p.mean
 
 
-@register_kl(Gamma, Exponential)
-def _gamma_exponential(p: Any, q: Any) -> Any:
-    return -p.entropy() - q.rate.log() + q.rate * p.concentration / p.rate
-
-
-@register_kl(Pareto, Exponential)
+@register_kl(Pareto, Exponential)  # not by its mean, whose slope is NaN where it is infinite
 def _pareto_exponential(p: Any, q: Any) -> Any:
     a, shared = p.alpha, p.scale * q.rate
     return overwritten((a / shared).log() - a.reciprocal() + a * shared / (a - 1) - 1, a <= 1, inf)
@@ -463,20 +421,12 @@ def _pareto_gamma(p: Any, q: Any) -> Any:
 
 @register_kl(Uniform, Exponential)
 def _uniform_exponential(p: Any, q: Any) -> Any:
-    divergence = q.rate * (p.high + p.low) / 2 - ((p.high - p.low) * q.rate).log()
-    return overwritten(divergence, p.low < q.support.lower_bound, inf)
-
-
-def _entropy_between(low: Any, high: Any) -> Any:
-    return _x_log_x(high) - _x_log_x(low)
+    return overwritten(_to_exponential(p, q), p.low < q.support.lower_bound, inf)
 
 
 @register_kl(Uniform, Gamma)
 def _uniform_gamma(p: Any, q: Any) -> Any:
-    width = p.high - p.low
-    log_mean = (1 - q.concentration) * (_entropy_between(p.low, p.high) - width) / width
-    divergence = -width.log() + _log_gamma_height(q) + log_mean + q.rate * (p.high + p.low) / 2
-    return overwritten(divergence, p.low < q.support.lower_bound, inf)
+    return overwritten(_to_gamma(p, q), p.low < q.support.lower_bound, inf)
 
 
 # -- from a Gumbel, Laplace, Pareto or uniform distribution, or a count -----------------------------------------------

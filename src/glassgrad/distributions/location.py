@@ -47,11 +47,7 @@ class Normal(LocationScale, ExponentialFamily):
     _mean_carrier_measure = 0
 
     stddev = property(attrgetter("scale"), doc="``scale``.")
-
-    @property
-    def variance(self) -> Any:
-        """The square of ``scale``."""
-        return self.stddev.pow(2)
+    variance = property(lambda self: self.stddev.pow(2), doc="The square of ``scale``.")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
         """Normal numbers without a gradient."""
@@ -93,15 +89,8 @@ class Cauchy(LocationScale):
     def _filled(self, value: float) -> Any:
         return f.full(self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device)
 
-    @property
-    def mean(self) -> Any:
-        """NaN: there is none."""
-        return self._filled(math.nan)
-
-    @property
-    def variance(self) -> Any:
-        """Infinity."""
-        return self._filled(math.inf)
+    mean = property(lambda self: self._filled(math.nan), doc="NaN: there is none.")
+    variance = property(lambda self: self._filled(math.inf), doc="Infinity.")
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Standard numbers, scaled and shifted."""
@@ -123,15 +112,8 @@ class Cauchy(LocationScale):
 class Laplace(LocationScale):
     """Numbers around ``loc`` whose distance from it is exponential of mean ``scale``."""
 
-    @property
-    def variance(self) -> Any:
-        """Twice the square of the scale."""
-        return 2 * self.scale.pow(2)
-
-    @property
-    def stddev(self) -> Any:
-        """The scale times the root of two."""
-        return 2**0.5 * self.scale
+    variance = property(lambda self: 2 * self.scale.pow(2), doc="Twice the square of the scale.")
+    stddev = property(lambda self: 2**0.5 * self.scale, doc="The scale times the root of two.")
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Uniform numbers over (-1, 1), bent."""

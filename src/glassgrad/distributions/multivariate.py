@@ -272,10 +272,7 @@ class Wishart(ByFactor, ExponentialFamily):
     def _beside(self, number: Any) -> Any:
         return number.view((*self._batch_shape, 1, 1))
 
-    @property
-    def mean(self) -> Any:
-        """``df`` times the covariance."""
-        return self._beside(self.df) * self.covariance_matrix
+    mean = property(lambda self: self._beside(self.df) * self.covariance_matrix, doc="``df`` times the covariance.")
 
     @property
     def mode(self) -> Any:
@@ -334,9 +331,7 @@ class Wishart(ByFactor, ExponentialFamily):
         level = (p + 1) * (p * _LOG_2 / 2 + log_diagonal(self._unbroadcasted_scale_tril))
         return level + log_multigamma(nu / 2, p) - (nu - p - 1) / 2 * digamma_sum(nu / 2, p) + nu * p / 2
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
+    _natural_params = property(lambda self: (-self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2))
 
     def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
         p = self._event_shape[-1]

@@ -26,25 +26,10 @@ class Exponential(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """One over the rate."""
-        return self.rate.reciprocal()
-
-    @property
-    def mode(self) -> Any:
-        """Zero."""
-        return f.zeros_like(self.rate)
-
-    @property
-    def stddev(self) -> Any:
-        """One over the rate."""
-        return self.rate.reciprocal()
-
-    @property
-    def variance(self) -> Any:
-        """One over the square of the rate."""
-        return self.rate.pow(-2)
+    mean = property(lambda self: self.rate.reciprocal(), doc="One over the rate.")
+    mode = property(lambda self: f.zeros_like(self.rate), doc="Zero.")
+    stddev = property(lambda self: self.rate.reciprocal(), doc="One over the rate.")
+    variance = property(lambda self: self.rate.pow(-2), doc="One over the square of the rate.")
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Waiting times of rate one, over the rate."""
@@ -62,9 +47,7 @@ class Exponential(ExponentialFamily):
     def entropy(self) -> Any:
         return 1.0 - self.rate.log()
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return (-self.rate,)
+    _natural_params = property(lambda self: (-self.rate,))
 
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         return -(-x).log()
@@ -82,10 +65,7 @@ class Gamma(ExponentialFamily):
         self.concentration, self.rate = broadcast_all(concentration, rate)
         super().__init__(self.concentration.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """Concentration over rate."""
-        return self.concentration / self.rate
+    mean = property(lambda self: self.concentration / self.rate, doc="Concentration over rate.")
 
     @property
     def mode(self) -> Any:
@@ -119,9 +99,7 @@ class Gamma(ExponentialFamily):
         a = self.concentration
         return a - self.rate.log() + a.lgamma() + (1.0 - a) * a.digamma()
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return self.concentration - 1, -self.rate
+    _natural_params = property(lambda self: (self.concentration - 1, -self.rate))
 
     def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
         return (x + 1).lgamma() + (x + 1) * (-y.reciprocal()).log()
@@ -136,10 +114,7 @@ class Chi2(Gamma):
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
-    @property
-    def df(self) -> Any:
-        """How many squares are summed."""
-        return self.concentration * 2
+    df = property(lambda self: self.concentration * 2, doc="How many squares are summed.")
 
 
 class FisherSnedecor(Distribution):

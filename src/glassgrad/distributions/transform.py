@@ -372,10 +372,7 @@ class _Pieces(Transform):
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.dim = dim
 
-    @property
-    def bijective(self) -> Any:
-        """Whether all of them are."""
-        return all(t.bijective for t in self.transforms)
+    bijective = property(lambda self: all(t.bijective for t in self.transforms), doc="Whether all of them are.")
 
     def _split(self, name: str, value: Any, size: int, what: str) -> Any:
         if not -value.dim() <= self.dim < value.dim():

@@ -40,11 +40,7 @@ class Half(TransformedDistribution):
         super().__init__(self._whole(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     scale = property(attrgetter("base_dist.scale"), doc="That of the numbers with their sign.")
-
-    @property
-    def mode(self) -> Any:
-        """Zero."""
-        return f.zeros_like(self.scale)
+    mode = property(lambda self: f.zeros_like(self.scale), doc="Zero.")
 
     def _log_prob(self, value: Any) -> Any:
         """The logarithm of the density: minus infinity below zero."""
@@ -69,11 +65,7 @@ class HalfNormal(Half):
     _whole = Normal
 
     scale = property(attrgetter("base_dist.scale"), doc="The deviation before the sign is lost.")
-
-    @property
-    def mean(self) -> Any:
-        """The scale times the root of 2 / pi."""
-        return self.scale * math.sqrt(2 / math.pi)
+    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi), doc="The scale times the root of 2 / pi.")
 
     @property
     def variance(self) -> Any:
@@ -114,16 +106,8 @@ class LogNormal(TransformedDistribution):
 
     loc = property(attrgetter("base_dist.loc"), doc="The mean of the logarithms.")
     scale = property(attrgetter("base_dist.scale"), doc="The deviation of the logarithms.")
-
-    @property
-    def mean(self) -> Any:
-        """exp(loc + scale^2 / 2)."""
-        return (self.loc + self.scale.pow(2) / 2).exp()
-
-    @property
-    def mode(self) -> Any:
-        """exp(loc - scale^2)."""
-        return (self.loc - self.scale.square()).exp()
+    mean = property(lambda self: (self.loc + self.scale.pow(2) / 2).exp(), doc="exp(loc + scale^2 / 2).")
+    mode = property(lambda self: (self.loc - self.scale.square()).exp(), doc="exp(loc - scale^2).")
 
     @property
     def variance(self) -> Any:
@@ -172,10 +156,7 @@ class InverseGamma(TransformedDistribution):
         a = self.concentration
         return f.where(a > 1, self.rate / (a - 1), inf)
 
-    @property
-    def mode(self) -> Any:
-        """The likeliest number."""
-        return self.rate / (self.concentration + 1)
+    mode = property(lambda self: self.rate / (self.concentration + 1), doc="The likeliest number.")
 
     @property
     def variance(self) -> Any:
@@ -296,11 +277,7 @@ class Gumbel(TransformedDistribution):
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
-    @property
-    def mean(self) -> Any:
-        """loc + scale times Euler's constant."""
-        return self.loc + self.scale * euler_constant
-
+    mean = property(lambda self: self.loc + self.scale * euler_constant, doc="loc + scale times Euler's constant.")
     mode = property(attrgetter("loc"), doc="``loc``.")
 
     @property
@@ -308,10 +285,7 @@ class Gumbel(TransformedDistribution):
         """The scale times pi over the root of six."""
         return (math.pi / math.sqrt(6)) * self.scale
 
-    @property
-    def variance(self) -> Any:
-        """The square of the deviation."""
-        return self.stddev.pow(2)
+    variance = property(lambda self: self.stddev.pow(2), doc="The square of the deviation.")
 
     def entropy(self) -> Any:
         return self.scale.log() + (1 + euler_constant)
@@ -340,10 +314,7 @@ class Kumaraswamy(TransformedDistribution):
         b, raised = self.concentration0, 1 + n / self.concentration1
         return b * (raised.lgamma() + b.lgamma() - (raised + b).lgamma()).exp()
 
-    @property
-    def mean(self) -> Any:
-        """The first moment."""
-        return self._moment(1)
+    mean = property(lambda self: self._moment(1), doc="The first moment.")
 
     @property
     def mode(self) -> Any:

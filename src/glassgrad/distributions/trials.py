@@ -67,10 +67,7 @@ class Bernoulli(ByChance, ExponentialFamily):
         """The likelier outcome; NaN where both are equally likely."""
         return overwritten((self.probs >= 0.5).to(self.probs), self.probs == 0.5, nan)
 
-    @property
-    def variance(self) -> Any:
-        """p (1 - p)."""
-        return self.probs * (1 - self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs), doc="p (1 - p).")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
         """Ones and zeros."""
@@ -88,9 +85,7 @@ class Bernoulli(ByChance, ExponentialFamily):
         """Zero and one along a new first dimension."""
         return self._enumerated(f.arange(2, dtype=self._param.dtype, device=self._param.device), expand)
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return (f.logit(self.probs),)
+    _natural_params = property(lambda self: (f.logit(self.probs),))
 
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         return x.exp().log1p()
@@ -187,9 +182,7 @@ class ContinuousBernoulli(ByChance, ExponentialFamily):
         rest = (-self.probs).log1p()
         return self.mean * (rest - self.probs.log()) - self._cont_bern_log_norm() - rest
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return (self.logits,)
+    _natural_params = property(lambda self: (self.logits,))
 
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         far = (x <= self._lims[0] - 0.5) | (x > self._lims[1] - 0.5)
@@ -244,20 +237,9 @@ class Geometric(ByChance):
                     f"{self!r} to be positive but found invalid values:\n{value.data[~valid]}"
                 )
 
-    @property
-    def mean(self) -> Any:
-        """1 / p - 1."""
-        return 1.0 / self.probs - 1.0
-
-    @property
-    def mode(self) -> Any:
-        """Zero."""
-        return f.zeros_like(self.probs)
-
-    @property
-    def variance(self) -> Any:
-        """(1 / p - 1) / p."""
-        return (1.0 / self.probs - 1.0) / self.probs
+    mean = property(lambda self: 1.0 / self.probs - 1.0, doc="1 / p - 1.")
+    mode = property(lambda self: f.zeros_like(self.probs), doc="Zero.")
+    variance = property(lambda self: (1.0 / self.probs - 1.0) / self.probs, doc="(1 / p - 1) / p.")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
         """Numbers of failures."""
@@ -302,20 +284,14 @@ class Binomial(ByChance):
         """Whole numbers up to the number of trials."""
         return constraints.integer_interval(0, self.total_count)
 
-    @property
-    def mean(self) -> Any:
-        """Trials times chance."""
-        return self.total_count * self.probs
+    mean = property(lambda self: self.total_count * self.probs, doc="Trials times chance.")
 
     @property
     def mode(self) -> Any:
         """The likeliest number."""
         return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
-    @property
-    def variance(self) -> Any:
-        """n p (1 - p)."""
-        return self.total_count * self.probs * (1 - self.probs)
+    variance = property(lambda self: self.total_count * self.probs * (1 - self.probs), doc="n p (1 - p).")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
         """Numbers of successes."""
@@ -362,20 +338,14 @@ class NegativeBinomial(ByChance):
         (self.total_count,) = self._take(probs, logits, total_count)
         Distribution.__init__(self, self._param.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """Failures times odds."""
-        return self.total_count * self.logits.exp()
+    mean = property(lambda self: self.total_count * self.logits.exp(), doc="Failures times odds.")
 
     @property
     def mode(self) -> Any:
         """The likeliest number."""
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
 
-    @property
-    def variance(self) -> Any:
-        """The mean over the chance of failure."""
-        return self.mean / (-self.logits).sigmoid()
+    variance = property(lambda self: self.mean / (-self.logits).sigmoid(), doc="The mean over the chance of failure.")
 
     @lazy_property
     def _gamma(self) -> Any:
@@ -405,12 +375,7 @@ class Poisson(ExponentialFamily):
         super().__init__(self.rate.size(), validate_args=validate_args)
 
     mean = property(attrgetter("rate"), doc="The rate.")
-
-    @property
-    def mode(self) -> Any:
-        """The rate, rounded down."""
-        return self.rate.floor()
-
+    mode = property(lambda self: self.rate.floor(), doc="The rate, rounded down.")
     variance = property(attrgetter("rate"), doc="The rate.")
 
     def sample(self, sample_shape: Any = Size()) -> Any:
@@ -422,9 +387,7 @@ class Poisson(ExponentialFamily):
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
-    @property
-    def _natural_params(self) -> tuple[Any, ...]:
-        return (self.rate.log(),)
+    _natural_params = property(lambda self: (self.rate.log(),))
 
     def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
         return x.exp()

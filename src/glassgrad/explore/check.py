@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .answer import Answer, extent, once, plural, recording_of, where
+from .labels import Names, caller_names, callers_variables
 from .measure import is_finite
 from .model import Graph, Problem
-from .naming import Names, caller_names, callers_variables
 from .opaque import opaque_nodes, remedy
 from .place import module_of
 from .read import as_losses

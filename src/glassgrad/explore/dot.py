@@ -103,13 +103,9 @@ class Dot:
         return write(str(self._path(filename, directory)), self.source)
 
     def render(
-        self,
-        filename: str | PathLike[str] | None = None,
-        directory: str | PathLike[str] | None = None,
-        view: bool = False,
-        cleanup: bool = False,
-        format: str | None = None,
-    ) -> str:
+        self, filename: str | PathLike[str] | None = None, directory: str | PathLike[str] | None = None,
+        view: bool = False, cleanup: bool = False, format: str | None = None,
+    ) -> str:  # fmt: skip
         """Write the DOT source to ``filename`` and the drawing to ``filename.format``, and return the latter's path.
 
         ``cleanup`` deletes the source again, ``view`` opens the drawing with the system's viewer.

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .labels import Labels, Names, family_of
-from .naming import caller_names, callers_variables
+from .labels import Labels, NamedTensors, caller_names, callers_variables, family_of
 from .opaque import in_words, is_opaque
 from .read import as_loss, level_of
 from .walk import SINK, op_name, walk
@@ -57,7 +56,7 @@ class Reading:
         return f"<pre style='white-space:pre-wrap'>{html.escape(str(self))}</pre>"
 
 
-def explain(y: Any, *, names: Names = None, params: Names = None, limit: int = 40) -> Reading:
+def explain(y: Any, *, names: NamedTensors = None, params: NamedTensors = None, limit: int = 40) -> Reading:
     """The graph behind ``y``, read aloud: its arrows, its leaves, each operation in the order it was done, its root.
 
     ``names`` (or ``params``) maps names to tensors of the graph, results in between included; the caller's variables

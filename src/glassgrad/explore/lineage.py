@@ -7,12 +7,11 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from .loops import Trail
 from .measure import info_of
-from .memory import memory_of
 from .model import SourceLoc, TensorInfo
 from .notes import Heard, Notes, Seat, boundaries
-from .place import Place
+from .place import Place, Trail
+from .read import memory_of
 from .shapes import info
 from .source import is_users, location
 from .words import SHAPE_ONLY

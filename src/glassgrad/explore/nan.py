@@ -8,9 +8,9 @@ from typing import Any
 
 from .answer import Answer, recording_of, where
 from .blame import backward_reason, certain, forward_reason
+from .labels import Names, caller_names, callers_variables
 from .measure import is_finite, stats_of
 from .model import Graph, Node, SourceLoc
-from .naming import Names, caller_names, callers_variables
 from .observe import first_bad, on_the_side, saved_stats
 from .opaque import custom_class
 from .place import module_of

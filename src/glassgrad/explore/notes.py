@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from weakref import ref
 
 from .measure import info_of
-from .memory import memory_of
+from .read import memory_of
 from .source import is_users
 from .walk import sequence
 from .words import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name

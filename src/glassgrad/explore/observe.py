@@ -8,14 +8,14 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from .blame import Culprit, culprits
+from .labels import caller_names
 from .measure import info_of, stats_of
 from .model import Edge, Event, Graph, Node, Problem, Stats, TensorInfo
-from .naming import caller_names
 from .opaque import opaque_nodes, tensors_held
 from .read import as_loss, is_tensor, slots_of, unpack
 from .survey import _survey, parameters_of
 from .walk import SINK, Walk, op_name
-from .zeros import Culprit, culprits
 
 __all__ = ["observe", "watched"]
 

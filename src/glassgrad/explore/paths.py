@@ -17,12 +17,10 @@ from os.path import splitext
 from typing import Any, NamedTuple
 
 from ..ground.output import write
-from .labels import Labels, Names, as_text, metadata_of, output_counts
-from .naming import caller_names, callers_variables
+from .labels import Labels, NamedTensors, as_text, caller_names, callers_variables, metadata_of, output_counts
 from .opaque import in_words, is_opaque, remedy
 from .read import as_loss, as_tensors
-from .rest import collector_at_rest
-from .walk import SINK, Walk, engine_of, family, walk
+from .walk import SINK, Walk, collector_at_rest, engine_of, family, walk
 
 __all__ = ["Path", "PathSum", "Step", "paths"]
 
@@ -128,7 +126,7 @@ class PathSum:
 
 
 @collector_at_rest()
-def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: int = 10) -> PathSum:
+def paths(y: Any, x: Any, *, names: NamedTensors = None, params: NamedTensors = None, limit: int = 10) -> PathSum:
     """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
 
     Every path is counted; the ``limit`` largest are listed where every operation multiplies one number, else the

@@ -1,4 +1,4 @@
-"""The reader of graphs, floor 8: turns tensors of glassgrad or of torch into the neutral model.
+"""The reader of graphs, floor 8: turns tensors of glassgrad or of torch, and their memory, into the neutral model.
 
 It knows the public interface both share (`grad_fn`, `next_functions`, `variable`, `name()`, `_saved_*`) and imports
 neither.
@@ -68,21 +68,15 @@ def as_loss(value: Any, caller: str) -> Any:
 
 def names_by_id(params: Any, caller: str) -> dict[int, str]:
     """The caller's names, keyed by the tensor's identity; ``locals()`` will do."""
-    from .naming import pairs
+    from .labels import pairs
 
     return {id(tensor): name for name, tensor in reversed(pairs(params, caller))}  # the first of two names stays
 
 
 def read(
-    var: Any,
-    params: Mapping[str, Any] | None = None,
-    *,
-    show_attrs: bool = False,
-    show_saved: bool = False,
-    model: Any = None,
-    record: Any = None,
-    caller: str = "read",
-) -> Graph:
+    var: Any, params: Mapping[str, Any] | None = None, *, show_attrs: bool = False, show_saved: bool = False,
+    model: Any = None, record: Any = None, caller: str = "read",
+) -> Graph:  # fmt: skip
     """The graph behind ``var``, a tensor or a tuple of tensors.
 
     ``params`` names tensors; ``show_attrs`` reads the operations' settings and ``show_saved`` what they keep for
@@ -246,3 +240,46 @@ def level_of(tensor: Any) -> Any:
     """The level of a transform of glassgrad's that is at work and that a tensor belongs to; None without one."""
     level = getattr(tensor, "level", None) if type(tensor).__module__.startswith("glassgrad.func.") else None
     return level if level is not None and level.is_alive else None
+
+
+# -- the memory that tensors lie in ------------------------------------------------------------------------------------
+# Numbered, so that bytes that several tensors share are counted once.
+
+
+def memory_of(tensor: Any) -> Any:
+    """The object that stands for the memory ``tensor`` lies in, the same for all that share it; None without one."""
+    data = getattr(behind(tensor), "_array", None)
+    if data is not None:  # glassgrad's array
+        base = getattr(data, "base", None)
+        while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):
+            data, base = base, getattr(base, "base", None)
+        return data
+    try:
+        return tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None
+
+
+class Memories:
+    """Numbers for the memories of tensors, in the order they are met; valid while this object lives."""
+
+    def __init__(self) -> None:
+        self.number: dict[Any, int] = {}
+        self.nbytes: list[int] = []
+        self._kept_alive: list[Any] = []  # so that no identity is used again
+
+    def of(self, tensor: Any) -> int | None:
+        """The number of the memory ``tensor`` lies in; None where it has none of its own."""
+        memory, own = memory_of(tensor), hasattr(tensor, "_array")
+        try:
+            key = id(memory) if own else (memory.data_ptr() or id(tensor), tensor.device)
+            number = self.number.get(key)
+            if number is None:
+                size = int(getattr(memory, "nbytes", 0)) if own else int(memory.nbytes())
+                number = self.number[key] = len(self.nbytes)
+                self.nbytes.append(size)
+                if own:
+                    self._kept_alive.append(memory)
+        except (RuntimeError, NotImplementedError, AttributeError):
+            return None
+        return number

@@ -6,14 +6,15 @@ imports neither.
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
 
 from ..ground.names import home_of
-from .rest import collector_at_rest
 
 SINK = "AccumulateGrad"
 DEEP = 10_000  # below this depth a graph may be freed recursively without harm
@@ -62,6 +63,18 @@ def _without_prefix(name: str) -> str:
 def family(op: str) -> str:
     """``Mul`` of ``MulBackward0``; a name of another form as it is."""
     return re.sub(r"Backward\d*$", "", op)
+
+
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """A block, or a function, that makes very many objects and no circles: to look for some would take much time."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
 
 
 @collector_at_rest()

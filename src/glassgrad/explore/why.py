@@ -9,18 +9,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from .answer import Answer, listed, once, plural, recording_of, where
+from .blame import culprits, flat_reason
+from .labels import Names, caller_names, callers_variables
 from .measure import stats_of
-from .memory import memory_of
 from .model import Cut
-from .naming import Names, caller_names, callers_variables
 from .observe import on_the_side
 from .opaque import in_words, is_opaque, is_users_function, opaque_nodes, remedy, tensors_held
-from .read import as_losses, as_tensors, is_tensor, level_of, slots_of, unpack
+from .read import as_losses, as_tensors, is_tensor, level_of, memory_of, slots_of, unpack
 from .source import is_users, location
 from .survey import _how, _survey, parameters_of
 from .walk import SINK, op_name, sequence, walk
 from .words import READS, REMEDIES
-from .zeros import culprits, flat_reason
 
 __all__ = ["Why", "why"]
 

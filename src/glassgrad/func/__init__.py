@@ -1,13 +1,12 @@
 """Functions of functions and of modules. Source: https://docs.pytorch.org/docs/stable/func.html"""
 
-from .jacobians import hessian, jacfwd, jacrev
 from .levels import debug_unwrap
 from .module_state import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .per_sample import per_sample_backward, per_sample_norms
 from .rearrange import rearrange
 from .sparsity import hessian_diagonal, jacobian_diagonal, sparse_hessian, sparse_jacobian
 from .taylor import jet
-from .transforms import functionalize, grad, grad_and_value, jvp, linearize, vjp
+from .transforms import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .vmap import vmap
 
 __all__ = [

@@ -229,9 +229,7 @@ def _shares_memory(part: Any, example: Sequence[Any]) -> bool:
 
 
 #: Whose refusal to write a batch into what is none PyTorch words as arithmetic, and as sizes that do not fit.
-_ARITHMETIC = frozenset(
-    "sub mul div copy masked_fill logical_and logical_or logical_xor clamp_min clamp_max".split()
-)
+_ARITHMETIC = frozenset("sub mul div copy masked_fill logical_and logical_or logical_xor clamp_min clamp_max".split())
 _BROADCASTING = frozenset(
     "add atan2 copysign gcd lcm bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
 )

@@ -269,7 +269,8 @@ def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
                 own = with_saved(notes["context"], seen(inner, ctx.saved_tensors, notes["saved_for_forward"]))
                 moved = cls.jvp(own, *seen(inner, tangents, is_batch))
                 lowered = tuple(
-                    t.expand((size, *t.shape)) if flag and isinstance(t, Tensor) and not inner.has(t)
+                    t.expand((size, *t.shape))
+                    if flag and isinstance(t, Tensor) and not inner.has(t)
                     else inner.lower(t)
                     for t, flag in zip(levels.several(moved), notes["outputs"], strict=True)
                 )

@@ -13,14 +13,9 @@ _ABSENT = object()
 
 
 def functional_call(
-    module: Any,
-    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
-    args: Any = None,
-    kwargs: dict[str, Any] | None = None,
-    *,
-    tie_weights: bool = True,
-    strict: bool = False,
-) -> Any:
+    module: Any, parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]], args: Any = None,
+    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
     """``module(*args, **kwargs)`` with the given tensors in place of parameters and buffers, which come back after it.
 
     tie_weights  what the module holds under several names is replaced under all of them

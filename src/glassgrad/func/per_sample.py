@@ -70,12 +70,7 @@ POINTWISE = frozenset("relu gelu sigmoid silu leaky_relu elu softplus pow_number
 
 
 def per_sample_backward(
-    loss: Tensor,
-    batch_size: int,
-    *,
-    reduction: str = "mean",
-    dim: int = 0,
-    parameters: Any = None,
+    loss: Tensor, batch_size: int, *, reduction: str = "mean", dim: int = 0, parameters: Any = None
 ) -> None:
     """Put the gradient of each sample into ``grad_sample`` of the leaves under ``loss``: the samples along dimension 0.
 

@@ -95,9 +95,7 @@ def _checked(word: str, seen: set[str]) -> list[str]:
     if word != _REST and not word.isidentifier():
         raise ValueError(f"Invalid axis identifier: {word}\nnot a valid python identifier")
     if word[0] == "_" or word[-1] == "_":
-        raise ValueError(
-            f"Invalid axis identifier: {word}\naxis name should should not start or end with underscore"
-        )
+        raise ValueError(f"Invalid axis identifier: {word}\naxis name should should not start or end with underscore")
     if word in seen:
         raise ValueError(f"Indexing expression contains duplicate dimension '{word}'")
     seen.add(word)
@@ -150,7 +148,6 @@ def _sizes(left: Groups, shape: tuple[int, ...], lengths: dict[str, int]) -> dic
             sizes[open_[0]] = size // known
         elif known != size:
             raise DimensionBindError(
-                f"Dimension sizes to do not match ({size} != {known}) when matching dimension pack "
-                f"({', '.join(group)})"
+                f"Dimension sizes to do not match ({size} != {known}) when matching dimension pack ({', '.join(group)})"
             )
     return sizes

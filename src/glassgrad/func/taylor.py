@@ -128,14 +128,9 @@ class Taylor(Level):
         return totals
 
     def _integrated(
-        self,
-        row: Row,
-        parts: list[list[Any]],
-        positions: Sequence[int],
-        settings: Sequence[Any],
-        outs: Sequence[Any],
+        self, row: Row, parts: list[list[Any]], positions: Sequence[int], settings: Sequence[Any], outs: Sequence[Any],
         order: int,
-    ) -> list[list[Any]]:
+    ) -> list[list[Any]]:  # fmt: skip
         """Any row: its forward rule on series that are one order shorter, integrated."""
         with entered(Taylor()) as lower:
             values: list[Any] = [

@@ -28,7 +28,6 @@ def captured(name: str) -> str:
     )
 
 
-
 class GradTracking(Lifted):
     """A tensor at a level of reverse mode: its place in the level's graph is here, other levels' are in ``value``."""
 

@@ -1,21 +1,26 @@
-"""Functions of functions: gradients, vector-Jacobian and Jacobian-vector products.
+"""Functions of functions: gradients, products with Jacobians, whole Jacobians and Hessians.
 
 Source: https://docs.pytorch.org/docs/stable/func.api.html
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.row import TABLE
-from ..core.tensor import LEAF, Tensor, carries_gradients
+from ..core.tensor import LEAF, Tensor, carries_gradients, wrap
 from ..ground import errors
+from ..ground.later import cite_all
 from ..ops.pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from . import arguments
 from .levels import entered
 from .tangents import Forward, zeros_of
 from .tracking import Reverse, gradients, recording
+from .vmap import vmap
 
 Argnums = int | tuple[int, ...]
 
@@ -24,7 +29,6 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     """A function that gives the gradient of ``func``, which gives one number, by the arguments that ``argnums`` names.
 
     With ``has_aux``, ``func`` gives ``(output, aux)``, and the function ``(gradient, aux)``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.grad.html
     """
 
     @arguments.like(func)
@@ -39,7 +43,6 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
     """A function that gives the gradient of ``func`` and its value: ``(gradient, value)``.
 
     With ``has_aux`` that is ``(gradient, (value, aux))``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.grad_and_value.html
     """
 
     @arguments.like(func)
@@ -65,9 +68,7 @@ def _grad_and_value(
                 "Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
         if output._array.dtype.kind == "c":
-            raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
-            )
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
         value, aux = lowered(level, output), auxiliary(level, aux, has_aux)
     answers = gradients(level, [output], [_ones(value)], leaves)
     answer = tree_unflatten(_filled(answers, leaves, level), shape)
@@ -78,7 +79,6 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of ``func`` and a function that gives its vector-Jacobian product: ``(output, vjp_fn)``.
 
     ``vjp_fn(cotangents)`` gives a tuple of the products by each primal.  With ``has_aux``: ``(output, vjp_fn, aux)``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.vjp.html
     """
     return pullback(func, primals, None, has_aux)
 
@@ -121,7 +121,6 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     """The value of ``func`` and its Jacobian-vector product along ``tangents``: ``(output, jvp_out)``.
 
     ``strict`` raises RuntimeError where an output does not depend on the primals.  With ``has_aux``: ``(.., .., aux)``.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.jvp.html
     """
     return pushforward(func, primals, tangents, None, strict, has_aux)
 
@@ -187,10 +186,7 @@ def check_sizes(primal: Any, tangent: Any) -> None:
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of ``func``, called once, and a function that gives its Jacobian-vector products there.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.linearize.html
-    """
+    """The value of ``func``, called once, and a function that gives its Jacobian-vector products there."""
     output, vjp_fn = vjp(func, *primals)
     outs, out_shape = tree_flatten(output)
     parts, shape = tree_flatten(primals)
@@ -216,10 +212,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """``func`` as it is: what PyTorch rewrites before it traces is computed here as written, with the same results.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.functionalize.html
-    """
+    """``func`` as it is: what PyTorch rewrites before it traces is computed here as written, with the same results."""
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
             f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
@@ -279,3 +272,115 @@ def _filled(answers: list[Any], leaves: list[Any], level: Any) -> list[Any]:
     return [
         zeros_of(level.lower(leaf)) if answer is None else answer for answer, leaf in zip(answers, leaves, strict=True)
     ]
+
+
+# -- Jacobians and Hessians --------------------------------------------------------------------------------------------
+# Products by every direction of a basis, taken together by ``vmap``.
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function that gives the Jacobian of ``func``, by reverse mode: row by row, ``chunk_size`` rows at once."""
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @arguments.like(func)
+    def jacobian(*args: Any) -> Any:
+        _refuse_complex("jacrev", args, "inputs")
+        answer = pullback(func, args, argnums, has_aux)
+        output, vjp_fn = answer[0], answer[1]
+        _refuse_complex("jacrev", output, "outputs")
+        outs, out_shape = tree_flatten(output)
+        sizes = [math.prod(out._array.shape) for out in outs]
+        parts, shape = tree_flatten(arguments.chosen(args, arguments.numbers(argnums, len(args))))
+        rows = [[wrap(np.zeros((0, *part._array.shape), part._array.dtype)) for part in parts]]
+        if sum(sizes):
+            pulled = vmap(lambda *seeds: vjp_fn(tree_unflatten(list(seeds), out_shape)))
+            rows = [tree_flatten(pulled(*seeds))[0] for seeds in basis(outs, sizes, chunk_size)]
+        by_part = [column[0] if len(column) == 1 else TABLE["cat"].caller(list(column), 0)
+                   for column in zip(*rows, strict=True)]  # fmt: skip
+        jacobians = []
+        start = 0
+        for out, size in zip(outs, sizes, strict=True):
+            block = [
+                whole.narrow(0, start, size).reshape((*out._array.shape, *part._array.shape))
+                for whole, part in zip(by_part, parts, strict=True)
+            ]
+            jacobians.append(tree_unflatten(block, shape))
+            start += size
+        result = tree_unflatten(jacobians, out_shape)
+        return (result, answer[2]) if has_aux else result
+
+    return jacobian
+
+
+def jacfwd(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """A function that gives the Jacobian of ``func``, by forward mode: all columns at once."""
+
+    @arguments.like(func)
+    def jacobian(*args: Any) -> Any:
+        _refuse_complex("jacfwd", args, "inputs")
+        primals = arguments.chosen(args, arguments.numbers(argnums, len(args)))
+        parts, shape = tree_flatten(primals)
+        sizes = [math.prod(part._array.shape) for part in parts]
+        directions = next(basis(parts, sizes))
+        kept: list[Any] = []
+
+        def along(*moves: Any) -> Any:
+            answer = pushforward(func, args, tree_unflatten(list(moves), shape), argnums, has_aux=has_aux)
+            _refuse_complex("jacfwd", answer[0], "outputs")
+            return (answer[1], answer[2]) if has_aux else answer[1]
+
+        pushed = vmap(along, randomness=randomness)(*directions)
+        if has_aux:
+            pushed, aux = pushed
+            kept.append(tree_map(lambda leaf: leaf.select(0, 0), aux))
+        outs, out_shape = tree_flatten(pushed)
+        jacobians = []
+        for out in outs:
+            block = []
+            start = 0
+            for part, size in zip(parts, sizes, strict=True):
+                columns = out.narrow(0, start, size).movedim(0, -1)
+                block.append(columns.reshape((*out._array.shape[1:], *part._array.shape)))
+                start += size
+            jacobians.append(tree_unflatten(block, shape))
+        result = tree_unflatten(jacobians, out_shape)
+        return (result, kept[0]) if has_aux else result
+
+    return jacobian
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """A function that gives the Hessian of ``func``: forward mode over reverse mode."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def basis(tensors: Sequence[Any], sizes: list[int], chunk_size: int | None = None) -> Iterator[list[Any]]:
+    """The unit vectors of the space that ``tensors`` span together, along a first dimension; in chunks."""
+    total = sum(sizes)
+    step = chunk_size or max(total, 1)
+    for first in range(0, max(total, 1), step):
+        length = min(step, total - first)
+        vectors = []
+        start = 0
+        for tensor, size in zip(tensors, sizes, strict=True):
+            block = np.eye(length, size, first - start, tensor._array.dtype)
+            vectors.append(wrap(block.reshape((length, *tensor._array.shape))))
+            start += size
+        yield vectors
+
+
+def _refuse_complex(name: str, tree: Any, what: str) -> None:
+    for number, leaf in enumerate(tree_flatten(tree)[0]):
+        if hasattr(leaf, "is_complex") and leaf.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {number}"
+            )
+
+
+cite_all(globals(), "torch.func", "grad grad_and_value vjp jvp linearize functionalize jacrev jacfwd hessian")

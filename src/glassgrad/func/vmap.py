@@ -26,13 +26,9 @@ class VmapInfo(NamedTuple):
 
 
 def vmap(
-    func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
-    randomness: str = "error",
-    *,
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., Any]:  # fmt: skip
     """A function that calls ``func`` on all examples at once, which lie along ``in_dims`` of its arguments.
 
     in_dims     a dimension for each argument, or a tree of them; None for what all examples share
@@ -69,16 +65,9 @@ def vmap(
 
 
 def _call(
-    func: Callable[..., Any],
-    size: int,
-    dims: list[Any],
-    parts: list[Any],
-    shape: Any,
-    kwargs: dict[str, Any],
-    out_dims: Any,
-    randomness: str,
-    name: str,
-) -> Any:
+    func: Callable[..., Any], size: int, dims: list[Any], parts: list[Any], shape: Any, kwargs: dict[str, Any],
+    out_dims: Any, randomness: str, name: str,
+) -> Any:  # fmt: skip
     with entered(Batch(size, randomness)) as level:
         examples = [
             part if dim is None else level.batch(part if dim == 0 else part.movedim(dim, 0), dim)

@@ -20,8 +20,7 @@ from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..tensor.parameter import Parameter
 from ..utils import _pytree as pytree
-from .code import PyTreeInfo
-from .graph import Graph
+from .graph import Graph, PyTreeInfo
 from .graph_module import GraphModule
 from .names import HOME, custom_builtins, traced_functions
 from .node import base_types

@@ -12,8 +12,7 @@ from ..core.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.modules.tree import KINDS
 from ..tensor.parameter import Parameter
-from .code import PythonCode
-from .graph import Graph, attribute
+from .graph import Graph, PythonCode, attribute
 from .names import HOME, custom_builtins, is_ours
 
 _number = count()

@@ -9,8 +9,7 @@ from ..ground import listening
 from ..nn.modules.module import Module
 from ..utils._pytree import tree_leaves, tree_unflatten
 from ._symbolic_trace import Tracer
-from .code import last_uses
-from .graph import Graph
+from .graph import Graph, last_uses
 from .graph_module import GraphModule
 from .names import traced_functions
 from .node import Node, map_aggregate, map_arg

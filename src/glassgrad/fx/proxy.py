@@ -14,8 +14,7 @@ from typing import Any
 
 from ..ground import dtypes, listening
 from ..ground.device import device
-from .code import magic_methods, reflectable_magic_methods
-from .graph import Graph
+from .graph import Graph, magic_methods, reflectable_magic_methods
 from .names import known, normal_call, traced_functions
 from .node import Node, base_types, map_aggregate, map_arg
 

@@ -266,12 +266,7 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     return from_ is bool or to is not bool
 
 
-_PYTHON: dict[object, dtype] = {
-    builtins.bool: bool,
-    builtins.int: int64,
-    builtins.float: float64,
-    complex: complex128,
-}
+_PYTHON: dict[object, dtype] = {builtins.bool: bool, builtins.int: int64, builtins.float: float64, complex: complex128}
 
 
 def demand(value: object, function: str, name: str = "dtype", position: builtins.int | None = None) -> dtype:

@@ -1,6 +1,5 @@
 """PyTorch's sentences for what goes wrong, one constant each, and the errors that are the package's own."""
 
-
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
     "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "

@@ -34,13 +34,9 @@ _options = _Options()
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Set how tensors print; what is not given stays, except ``sci_mode``, which None makes automatic.
 
     precision  digits after the point      threshold  elements beyond which the middle is left out
@@ -162,16 +158,10 @@ def _contents(array: np.ndarray[Any, Any], indent: int) -> str:
 
 
 def tensor_repr(
-    array: Any,
-    *,
-    dtype: DType | None = None,
-    device: object = "cpu",
-    requires_grad: bool = False,
-    grad_fn_name: str | None = None,
-    is_parameter: bool = False,
-    name: str = "tensor",
+    array: Any, *, dtype: DType | None = None, device: object = "cpu", requires_grad: bool = False,
+    grad_fn_name: str | None = None, is_parameter: bool = False, name: str = "tensor",
     tensor_contents: str | None = None,
-) -> str:
+) -> str:  # fmt: skip
     """The text of a tensor with the numbers of ``array``, exactly as PyTorch prints it.
 
     array            NumPy array or scalar; of a meta tensor only the shape is looked at
@@ -212,15 +202,9 @@ def tensor_repr(
 
 
 def sparse_repr(
-    parts: dict[str, Any],
-    *,
-    shape: tuple[int, ...],
-    nnz: int,
-    layout: str,
-    force_newline: bool,
-    requires_grad: bool,
+    parts: dict[str, Any], *, shape: tuple[int, ...], nnz: int, layout: str, force_newline: bool, requires_grad: bool,
     grad_fn_name: str | None,
-) -> str:
+) -> str:  # fmt: skip
     """The text of a sparse tensor, exactly as PyTorch prints it.
 
     parts          the arrays it is made of, by name, the values last

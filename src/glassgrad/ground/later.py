@@ -32,14 +32,9 @@ def names_so_far(module: ModuleType) -> dict[str, Any]:
 
 
 def later(
-    names: dict[str, Any],
-    called: str,
-    files: dict[str, str],
-    modules: str = "",
-    hint: Callable[[str], str] = lambda name: "",
-    often: bool = False,
-    pages: str = "",
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    names: dict[str, Any], called: str, files: dict[str, str], modules: str = "",
+    hint: Callable[[str], str] = lambda name: "", often: bool = False, pages: str = "",
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
     """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
 
     ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;
@@ -83,6 +78,12 @@ def cite(value: Any, name: str) -> None:
         indent = "" if "\n" in doc and "\n    " not in doc else "    "  # from Python 3.13 on docstrings have none
         page = f"special.html#{name}" if name.startswith("torch.special.") else f"generated/{name}.html"
         value.__doc__ = f"{doc.rstrip()}\n\n{indent}Source: {_PAGES}{page}"
+
+
+def cite_all(names: dict[str, Any], path: str, cited: str) -> None:
+    """Add PyTorch's pages to some of a namespace's functions and classes, which are at ``path`` there."""
+    for name in cited.split():
+        cite(names[name], f"{path}.{name}")
 
 
 def published(names: str) -> list[tuple[str, str]]:

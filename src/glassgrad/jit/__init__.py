@@ -154,9 +154,7 @@ def _twin(module: Module, kind: type, inner: type) -> Module:
     return twin
 
 
-def script(
-    obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None
-) -> Any:
+def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """A function, module or class that does the same; nothing is compiled.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.jit.script.html
@@ -187,19 +185,10 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def trace(
-    func: Any,
-    example_inputs: Any = None,
-    optimize: Any = None,
-    check_trace: bool = True,
-    check_inputs: Any = None,
-    check_tolerance: float = 1e-5,
-    strict: bool = True,
-    _force_outplace: bool = False,
-    _module_class: Any = None,
-    _compilation_unit: Any = None,
-    example_kwarg_inputs: dict[str, Any] | None = None,
-    _store_inputs: bool = True,
-) -> Any:
+    func: Any, example_inputs: Any = None, optimize: Any = None, check_trace: bool = True, check_inputs: Any = None,
+    check_tolerance: float = 1e-5, strict: bool = True, _force_outplace: bool = False, _module_class: Any = None,
+    _compilation_unit: Any = None, example_kwarg_inputs: dict[str, Any] | None = None, _store_inputs: bool = True,
+) -> Any:  # fmt: skip
     """A function or module that does the same; it is called on ``example_inputs``, and checked by calling it again.
 
     Unlike PyTorch's trace it keeps the program's branches: it is the program.

@@ -25,9 +25,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Kept, and without effect: shared memory is handed on as the system's handle for it."""
     global _sharing_strategy
     if new_strategy not in _all_sharing_strategies:
-        raise AssertionError(
-            f"invalid sharing strategy {new_strategy!r}, expected one of {_all_sharing_strategies}"
-        )
+        raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {_all_sharing_strategies}")
     _sharing_strategy = new_strategy
 
 

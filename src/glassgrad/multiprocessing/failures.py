@@ -1,4 +1,4 @@
-"""Errors of launched processes: ``record`` for a script's main function, and what the launcher raises."""
+"""What goes wrong in and between processes: what the launcher raises and ``record`` notes, networks, backends."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..ground.paths import house
 
-__all__ = ["ChildFailedError", "ProcessFailure", "record"]
+__all__ = [
+    "ChildFailedError", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "ProcessFailure",
+    "QueueEmptyError", "record",
+]  # fmt: skip
 
 _T = TypeVar("_T")
 
@@ -84,3 +87,35 @@ def record(fn: Callable[..., _T], error_handler: Any = None) -> Callable[..., _T
 
 
 house(sys.modules[__name__])
+
+
+# -- what goes wrong between processes ---------------------------------------------------------------------------------
+# The exceptions of networks and backends.
+
+
+class DistError(RuntimeError):
+    """Something went wrong between processes."""
+
+
+class DistBackendError(DistError):
+    """A collective failed: ranks disagree about what they do, or the group failed before."""
+
+
+class DistNetworkError(DistError):
+    """A process cannot be reached, went away, or is silent for longer than the timeout; ``missing``: which ranks."""
+
+    def __init__(self, message: str = "", missing: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.missing = list(missing)
+
+
+class DistStoreError(DistError):
+    """Raised by PyTorch's stores; here for scripts that catch it."""
+
+
+class QueueEmptyError(DistStoreError):
+    """Raised by PyTorch's stores; here for scripts that catch it."""
+
+
+for _kind in (DistError, DistBackendError, DistNetworkError, DistStoreError, QueueEmptyError):
+    _kind.__module__ = "torch.distributed"

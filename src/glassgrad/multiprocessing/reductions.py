@@ -49,14 +49,9 @@ def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
 
 
 def rebuild_tensor(
-    kind: Any,
-    memory: Any,
-    offset: int,
-    sizes: tuple[int, ...],
-    strides: tuple[int, ...],
-    dtype_name: str,
+    kind: Any, memory: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], dtype_name: str,
     requires_grad: bool,
-) -> Any:
+) -> Any:  # fmt: skip
     """The tensor that was sent, on memory that came with it or is shared; ``memory`` None: one without data."""
     cls = getattr(import_module(kind[0]), kind[1]) if isinstance(kind, tuple) else kind
     return rebuild(cls, memory, offset, sizes, strides, getattr(dtypes, dtype_name), requires_grad, None)

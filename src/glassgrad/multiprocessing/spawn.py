@@ -147,9 +147,7 @@ class ProcessContext:
         self._wait_for_all(_GRACE if grace_period is None else grace_period)
         for process in self.processes:
             if process.is_alive():
-                log.warning(
-                    "Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid
-                )
+                log.warning("Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid)
                 process.kill()
             process.join()
 
@@ -184,13 +182,9 @@ def _error_file() -> str:
 
 
 def start_processes(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...] = (),
-    nprocs: int = 1,
-    join: bool = True,
-    daemon: bool = False,
+    fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
     start_method: str = "spawn",
-) -> ProcessContext | None:
+) -> ProcessContext | None:  # fmt: skip
     """``nprocs`` processes that run ``fn(i, *args)``: None once all have ended, or with ``join=False`` their context.
 
     Source: https://docs.pytorch.org/docs/stable/multiprocessing.html
@@ -226,13 +220,9 @@ def start_processes(
 
 
 def spawn(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...] = (),
-    nprocs: int = 1,
-    join: bool = True,
-    daemon: bool = False,
+    fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
     start_method: str = "spawn",
-) -> ProcessContext | None:
+) -> ProcessContext | None:  # fmt: skip
     """The same by the start method "spawn"; another asked for is warned of, and :func:`start_processes` takes it.
 
     Source: https://docs.pytorch.org/docs/stable/multiprocessing.html#torch.multiprocessing.spawn.spawn

@@ -36,67 +36,40 @@ def _settings(
     return steps, around, spread
 
 
-def _by_input(
-    ndim: int, input_size: Any, weight: Any, grad_output: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Tensor:
-    sizes = tuple(input_size)
-    settings = _settings(ndim, sizes, weight._array.shape, grad_output, stride, padding, dilation, groups)
-    gradient: Tensor = convolution_input(grad_output, weight, sizes, *settings, False, (0,) * ndim, groups)
+def _by_input(ndim: int, sizes: str) -> Any:
+    def gradient(
+        input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:  # fmt: skip
+        whole = tuple(input_size)
+        settings = _settings(ndim, whole, weight._array.shape, grad_output, stride, padding, dilation, groups)
+        of_input: Tensor = convolution_input(grad_output, weight, whole, *settings, False, (0,) * ndim, groups)
+        return of_input
+
+    gradient.__name__ = gradient.__qualname__ = f"conv{ndim}d_input"
+    gradient.__doc__ = (
+        f"The gradient of ``conv{ndim}d`` by an input of ``input_size`` {sizes}, from that by its output."
+    )
     return gradient
 
 
-def _by_weight(
-    ndim: int, input: Any, weight_size: Any, grad_output: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Tensor:
-    sizes = tuple(weight_size)
-    settings = _settings(ndim, input._array.shape, sizes, grad_output, stride, padding, dilation, groups)
-    gradient: Tensor = convolution_weight(grad_output, input, sizes, *settings, False, (0,) * ndim, groups)
+def _by_weight(ndim: int, sizes: str) -> Any:
+    def gradient(
+        input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:  # fmt: skip
+        whole = tuple(weight_size)
+        settings = _settings(ndim, input._array.shape, whole, grad_output, stride, padding, dilation, groups)
+        of_weight: Tensor = convolution_weight(grad_output, input, whole, *settings, False, (0,) * ndim, groups)
+        return of_weight
+
+    gradient.__name__ = gradient.__qualname__ = f"conv{ndim}d_weight"
+    gradient.__doc__ = (
+        f"The gradient of ``conv{ndim}d`` by a weight of ``weight_size`` {sizes}, from that by its output."
+    )
     return gradient
 
 
-def conv1d_input(
-    input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """The gradient of ``conv1d`` by an input of ``input_size`` (n, c, l), from that by its output."""
-    return _by_input(1, input_size, weight, grad_output, stride, padding, dilation, groups)
-
-
-def conv1d_weight(
-    input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """The gradient of ``conv1d`` by a weight of ``weight_size`` (o, c / groups, k), from that by its output."""
-    return _by_weight(1, input, weight_size, grad_output, stride, padding, dilation, groups)
-
-
-def conv2d_input(
-    input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """The gradient of ``conv2d`` by an input of ``input_size`` (n, c, h, w), from that by its output."""
-    return _by_input(2, input_size, weight, grad_output, stride, padding, dilation, groups)
-
-
-def conv2d_weight(
-    input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """The gradient of ``conv2d`` by a weight of ``weight_size`` (o, c / groups, kh, kw), from that by its output."""
-    return _by_weight(2, input, weight_size, grad_output, stride, padding, dilation, groups)
-
-
-def conv3d_input(
-    input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """The gradient of ``conv3d`` by an input of ``input_size`` (n, c, d, h, w), from that by its output."""
-    return _by_input(3, input_size, weight, grad_output, stride, padding, dilation, groups)
-
-
-def conv3d_weight(
-    input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:  # fmt: skip
-    """The gradient of ``conv3d`` by a weight of ``weight_size`` (o, c / groups, *kernel), from that by its output."""
-    return _by_weight(3, input, weight_size, grad_output, stride, padding, dilation, groups)
+conv1d_input, conv1d_weight = _by_input(1, "(n, c, l)"), _by_weight(1, "(o, c / groups, k)")
+conv2d_input, conv2d_weight = _by_input(2, "(n, c, h, w)"), _by_weight(2, "(o, c / groups, kh, kw)")
+conv3d_input, conv3d_weight = _by_input(3, "(n, c, d, h, w)"), _by_weight(3, "(o, c / groups, *kernel)")

@@ -177,13 +177,9 @@ def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
 
 @no_grad()
 def trunc_normal_(
-    tensor: Any,
-    mean: float = 0.0,
-    std: float = 1.0,
-    a: float = -2.0,
-    b: float = 2.0,
+    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
     generator: Generator | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Normal numbers from within [a, b]: drawn again, until all of them are."""
     if _is_meta(tensor):
         return tensor

@@ -13,6 +13,7 @@ from typing import Any
 from ..core import tensor as tensors
 from ..core.tensor import LEAF, Tensor, alias, new
 from ..families.create.functions import empty
+from ..ground.later import cite_all
 from ..ops.catalogue import Later
 from ..ops.torch_function import _disabled_torch_function_impl
 from ..tensor.parameter import Parameter
@@ -43,10 +44,7 @@ class _BufferMeta(type):
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """A tensor that a Module registers as a buffer when it is assigned: state that is no parameter.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html
-    """
+    """A tensor that a Module registers as a buffer when it is assigned: state that is no parameter."""
 
     __torch_function__: Any = classmethod(_disabled_torch_function_impl)
     persistent: bool
@@ -106,10 +104,7 @@ def is_lazy(param: Any) -> bool:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A parameter whose shape is not known yet; :meth:`materialize` makes it a Parameter.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedParameter.html
-    """
+    """A parameter whose shape is not known yet; :meth:`materialize` makes it a Parameter."""
 
     __slots__ = ()
 
@@ -128,10 +123,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape is not known yet; :meth:`materialize` makes it a Tensor.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedBuffer.html
-    """
+    """A buffer whose shape is not known yet; :meth:`materialize` makes it a Tensor."""
 
     __slots__ = ()
 
@@ -212,3 +204,5 @@ __all__ = [
     "UninitializedTensorMixin",
     "is_lazy",
 ]
+
+cite_all(globals(), "torch.nn.parameter", "Buffer UninitializedParameter UninitializedBuffer")

@@ -28,16 +28,10 @@ class LBFGS(WithSettings):
     _checked = "lr"
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: Any = 1,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
+        self, params: Iterable[Any], lr: Any = 1, max_iter: int = 20, max_eval: int | None = None,
+        tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if max_eval is None:
             max_eval = max_iter * 5 // 4
         self._begin(locals())
@@ -185,15 +179,9 @@ class Point(NamedTuple):
 
 
 def strong_wolfe(
-    look: Callable[[Any], tuple[float, Any]],
-    t: Any,
-    d: Any,
-    start: Point,
-    most: int,
-    c1: float = 1e-4,
-    c2: float = 0.9,
-    tolerance: float = 1e-9,
-) -> tuple[Point, int]:
+    look: Callable[[Any], tuple[float, Any]], t: Any, d: Any, start: Point, most: int, c1: float = 1e-4,
+    c2: float = 0.9, tolerance: float = 1e-9,
+) -> tuple[Point, int]:  # fmt: skip
     """A point along ``d`` as Wolfe's conditions ask, the loss lower and the slope flatter; and how often it looked.
 
     ``look(t)`` gives the loss and the gradient at ``t * d``; ``t`` is where to look first, ``most`` limits the search.

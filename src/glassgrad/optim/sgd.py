@@ -35,19 +35,10 @@ class SGD(Elementwise):
     _only = {"momentum_buffer": "momentum"}
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: Any = 1e-3,
-        momentum: float = 0,
-        dampening: float = 0,
-        weight_decay: Any = 0,
-        nesterov: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        differentiable: bool = False,
+        self, params: Iterable[Any], lr: Any = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: Any = 0,
+        nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None, differentiable: bool = False,
         fused: bool | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._begin(locals())
 
     def _check(self, settings: dict[str, Any]) -> None:
@@ -170,22 +161,10 @@ class SGD(Elementwise):
 
 
 def sgd(
-    params: list[Any],
-    d_p_list: list[Any],
-    momentum_buffer_list: list[Any],
-    has_sparse_grad: bool = False,
-    foreach: bool | None = None,
-    fused: bool | None = None,
-    grad_scale: Any = None,
-    found_inf: Any = None,
-    *,
-    weight_decay: float,
-    momentum: float,
-    lr: Any,
-    dampening: float,
-    nesterov: bool,
-    maximize: bool,
-) -> None:
+    params: list[Any], d_p_list: list[Any], momentum_buffer_list: list[Any], has_sparse_grad: bool = False,
+    foreach: bool | None = None, fused: bool | None = None, grad_scale: Any = None, found_inf: Any = None, *,
+    weight_decay: float, momentum: float, lr: Any, dampening: float, nesterov: bool, maximize: bool,
+) -> None:  # fmt: skip
     """One step of SGD, given the buffers as a list, where None is replaced."""
     group = {
         "weight_decay": weight_decay, "momentum": momentum, "lr": lr, "dampening": dampening, "nesterov": nesterov,
@@ -218,18 +197,10 @@ class ASGD(Elementwise):
     _first = {"eta": "lr", "mu": 1.0}
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: Any = 1e-2,
-        lambd: float = 1e-4,
-        alpha: float = 0.75,
-        t0: float = 1e6,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
+        self, params: Iterable[Any], lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+        weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
@@ -274,17 +245,10 @@ class Rprop(Elementwise):
     _first = {"step_size": "lr"}
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: Any = 1e-2,
-        etas: tuple[float, float] = (0.5, 1.2),
-        step_sizes: tuple[float, float] = (1e-6, 50),
-        *,
-        capturable: bool = False,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        differentiable: bool = False,
-    ) -> None:
+        self, params: Iterable[Any], lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
+        maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
         self._begin(locals())
 
     def _check(self, settings: dict[str, Any]) -> None:

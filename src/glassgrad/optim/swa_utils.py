@@ -113,13 +113,9 @@ class AveragedModel(Module):
     n_averaged: Any
 
     def __init__(
-        self,
-        model: Module,
-        device: Any = None,
-        avg_fn: Callable[[Any, Any, Any], Any] | None = None,
-        multi_avg_fn: Callable[[Any, Any, Any], None] | None = None,
-        use_buffers: bool = False,
-    ) -> None:
+        self, model: Module, device: Any = None, avg_fn: Callable[[Any, Any, Any], Any] | None = None,
+        multi_avg_fn: Callable[[Any, Any, Any], None] | None = None, use_buffers: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
@@ -201,13 +197,9 @@ class SWALR(LRScheduler):
     _apart = ("optimizer", "anneal_func")
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        swa_lr: Any,
-        anneal_epochs: int = 10,
-        anneal_strategy: str = "cos",
+        self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         for rate, group in zip(for_groups("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):

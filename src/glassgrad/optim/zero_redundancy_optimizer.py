@@ -34,14 +34,9 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """
 
     def __init__(
-        self,
-        params: Any,
-        optimizer_class: type[Optimizer],
-        process_group: Any = None,
-        parameters_as_bucket_view: bool = False,
-        overlap_with_ddp: bool = False,
-        **defaults: Any,
-    ) -> None:
+        self, params: Any, optimizer_class: type[Optimizer], process_group: Any = None,
+        parameters_as_bucket_view: bool = False, overlap_with_ddp: bool = False, **defaults: Any,
+    ) -> None:  # fmt: skip
         if overlap_with_ddp:
             raise RuntimeError("overlap_with_ddp is not possible here: step after backward, as any optimizer does")
         self.process_group = group_of(process_group)

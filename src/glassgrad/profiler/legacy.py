@@ -41,18 +41,10 @@ class profile:  # noqa: N801  PyTorch's name
     """
 
     def __init__(
-        self,
-        enabled: bool = True,
-        *,
-        use_cuda: bool = False,
-        use_device: str | None = None,
-        record_shapes: bool = False,
-        with_flops: bool = False,
-        profile_memory: bool = False,
-        with_stack: bool = False,
-        with_modules: bool = False,
-        **settings: Any,
-    ) -> None:
+        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None,
+        record_shapes: bool = False, with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False,
+        with_modules: bool = False, **settings: Any,
+    ) -> None:  # fmt: skip
         self.enabled, self.entered = enabled, False
         self.record_shapes, self.with_flops = record_shapes | with_flops, with_flops
         self.profile_memory, self.with_stack, self.with_modules = profile_memory, with_stack, with_modules

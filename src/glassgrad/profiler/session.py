@@ -123,23 +123,13 @@ class profile:  # noqa: N801  PyTorch's name
     """
 
     def __init__(
-        self,
-        *,
-        activities: Iterable[Any] | None = None,
-        schedule: Callable[[int], ProfilerAction] | None = None,
-        on_trace_ready: Callable[..., Any] | None = None,
-        record_shapes: bool = False,
-        profile_memory: bool = False,
-        with_stack: bool = False,
-        with_flops: bool = False,
-        with_modules: bool = False,
-        experimental_config: Any = None,
-        execution_trace_observer: Any = None,
-        acc_events: bool = False,
-        use_cuda: bool | None = None,
-        custom_trace_id_callback: Callable[[], str] | None = None,
+        self, *, activities: Iterable[Any] | None = None, schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
+        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        experimental_config: Any = None, execution_trace_observer: Any = None, acc_events: bool = False,
+        use_cuda: bool | None = None, custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         wanted = supported_activities() if activities is None else set(_flat(activities))
         if use_cuda is not None:
             warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)

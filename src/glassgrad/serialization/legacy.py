@@ -18,8 +18,8 @@ from ..ground import dtypes
 from ..ground.names import is_own
 from ..tensor.typename import typename
 from . import options
-from .budget import earn
 from .location import restorer
+from .options import earn
 from .rebuild import shown
 
 MAGIC = 0x1950A86A20F9469CFC6C

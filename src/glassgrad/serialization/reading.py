@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import pickle
@@ -9,17 +10,20 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from types import ModuleType
 from typing import IO, Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..families.storage.functions import UntypedStorage, storage_of
 from ..families.storage.typed import TypedStorage
 from ..ground import dtypes
-from . import allowed, names, options, weights
+from ..ground.names import BACK, OURS
+from . import allowed, options, rebuild, weights
 from .archive import Reader
-from .budget import Budget, earn
 from .location import is_meta, restorer
+from .options import Budget, earn
 from .writing import _check_dill
 
 UNSAFE = (
@@ -57,14 +61,9 @@ def _explained(message: str) -> str:
 
 
 def load(
-    f: Any,
-    map_location: Any = None,
-    pickle_module: Any = None,
-    *,
-    weights_only: bool | None = None,
-    mmap: bool | None = None,
-    **pickle_load_args: Any,
-) -> Any:
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+    mmap: bool | None = None, **pickle_load_args: Any,
+) -> Any:  # fmt: skip
     """The object that was saved to ``f``, a path or a seekable file.
 
     map_location   where storages go: a device, its name, a dictionary of tags, or ``function(storage, tag)``
@@ -133,14 +132,9 @@ def _safetensors(path: str, map_location: Any) -> Any:
 
 
 def _load(
-    file: IO[bytes],
-    f: Any,
-    map_location: Any,
-    pickle_module: Any,
-    weights_only: bool,
-    mmap: bool | None,
+    file: IO[bytes], f: Any, map_location: Any, pickle_module: Any, weights_only: bool, mmap: bool | None,
     arguments: dict[str, Any],
-) -> Any:
+) -> Any:  # fmt: skip
     is_path = file is not f
     make = _restricted if weights_only else _trusting(pickle_module or pickle)
     here = options.here
@@ -199,7 +193,7 @@ def _trusting(pickle_module: Any) -> Unpicklers:
             if module == "torch.tensor":
                 module = "torch._tensor"
             if module == "torch" or module.startswith("torch."):
-                return names.locate(module, name)
+                return locate(module, name)
             return super().find_class(module, name)
 
     def make(file: Any, persistent_load: Any, **arguments: Any) -> Any:
@@ -214,15 +208,9 @@ def _trusting(pickle_module: Any) -> Unpicklers:
 
 
 def _read_zip(
-    file: IO[bytes],
-    f: Any,
-    map_location: Any,
-    make: Unpicklers,
-    weights_only: bool,
-    mmap: bool,
-    arguments: dict[str, Any],
-    is_path: bool,
-) -> Any:
+    file: IO[bytes], f: Any, map_location: Any, make: Unpicklers, weights_only: bool, mmap: bool,
+    arguments: dict[str, Any], is_path: bool,
+) -> Any:  # fmt: skip
     archive = Reader(file)
     if "constants.pkl" in archive:
         warnings.warn(
@@ -353,3 +341,42 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
         raise ValueError("Expected input to be a checkpoint returned by torch.save but got a torchscript checkpoint")
     known = {*allowed.globals_by_default(), *allowed.globals_by_user()}
     return sorted(weights.globals_in(archive.read("data.pkl")) - known)
+
+
+# -- what the names in a checkpoint stand for here ---------------------------------------------------------------------
+# A name of PyTorch's is looked up in the module of the same name, then in the modules around it.
+
+
+def locate(module: str, name: str) -> Any:
+    """What PyTorch's name stands for here; AttributeError where it stands for nothing."""
+    if (module, name) in BACK:
+        module, name = BACK[module, name]
+        return getattr(importlib.import_module(module), name)
+    if module == "torch._utils" and hasattr(rebuild, name):
+        return getattr(rebuild, name)
+    if module == "torch._C" and name == "_VariableFunctionsClass":
+        return importlib.import_module(OURS)
+    if module == "torch._C" and name in ("TensorBase", "_TensorBase"):
+        return Tensor
+    path = OURS + module[len("torch") :]
+    while path:
+        attribute = _attribute(_module(path), name)
+        if attribute is not None:
+            return attribute
+        path = path.rpartition(".")[0]
+    raise AttributeError(f"{module}.{name} is not in {OURS} {sys.modules[OURS].RELEASE}")
+
+
+def _module(name: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
+            raise
+        return None
+
+
+def _attribute(thing: Any, name: str) -> Any:
+    for part in name.split("."):
+        thing = getattr(thing, part, None)
+    return thing

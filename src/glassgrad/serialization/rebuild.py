@@ -26,8 +26,7 @@ from ..ground import device as devices
 from ..ground import dtypes
 from ..tensor import sparse as _classes  # noqa: F401  the tensors that carry these
 from ..tensor.parameter import Parameter
-from .budget import ITEM, spend
-from .options import here
+from .options import ITEM, here, spend
 
 _MOST_DIMENSIONS = 64  # NumPy's limit
 _OUTSIDE = "the places of a sparse tensor lie outside of it"
@@ -115,27 +114,16 @@ def _rebuild_tensor(storage: Any, storage_offset: Any, size: Any, stride: Any) -
 
 
 def _rebuild_tensor_v2(
-    storage: Any,
-    storage_offset: Any,
-    size: Any,
-    stride: Any,
-    requires_grad: Any,
-    backward_hooks: Any,
+    storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any, backward_hooks: Any,
     metadata: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     return _placed(_typed(storage), storage.dtype, storage_offset, size, stride, requires_grad, metadata)
 
 
 def _rebuild_tensor_v3(
-    storage: Any,
-    storage_offset: Any,
-    size: Any,
-    stride: Any,
-    requires_grad: Any,
-    backward_hooks: Any,
-    dtype: Any,
+    storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any, backward_hooks: Any, dtype: Any,
     metadata: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     if type(storage) not in (TypedStorage, UntypedStorage):
         _typed(storage)
     return _placed(storage, dtype, storage_offset, size, stride, requires_grad, metadata)

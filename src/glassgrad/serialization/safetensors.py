@@ -217,13 +217,9 @@ def load_file(
 
 
 def load_model(
-    model: Any,
-    filename: str | os.PathLike[str],
-    strict: bool = True,
-    device: str | int = "cpu",
-    *,
+    model: Any, filename: str | os.PathLike[str], strict: bool = True, device: str | int = "cpu", *,
     backend: str = "mmap",
-) -> tuple[set[str], list[str]]:
+) -> tuple[set[str], list[str]]:  # fmt: skip
     """Load a safetensors file into a module: names that are missing, and names that nobody wanted.
 
     With ``strict`` such names are a RuntimeError. Names that :func:`save_model` left out are no missing ones.

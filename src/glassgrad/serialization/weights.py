@@ -1,7 +1,7 @@
 """The unpickler for files that nobody vouches for: it reads plain data and tensors, and calls what is allowed.
 
 It knows the opcodes that PyTorch's does, keeps its own stack, so that no nesting is too deep for it, and counts the
-work that repetition can ask for (``budget.py``): a file of a kilobyte cannot make it build gigabytes.
+work that repetition can ask for (``options.py``): a file of a kilobyte cannot make it build gigabytes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from ..families.storage.typed import tensortype
 from ..ground.size import Size
 from ..tensor.parameter import Parameter
 from . import allowed, rebuild
-from .budget import CALL, ITEM, PICKLED, Budget
-from .options import here
+from .options import CALL, ITEM, PICKLED, Budget, here
 
 _MARK = object()
 _MOST_KEY_PARTS = 1000  # a tuple of tuples of tuples ... used as a key is hashed part by part

@@ -234,13 +234,9 @@ def _offset_of_global(content: bytes, name: str) -> int | None:
 
 
 def save(
-    obj: object,
-    f: Any,
-    pickle_module: Any = pickle,
-    pickle_protocol: int = DEFAULT_PROTOCOL,
-    _use_new_zipfile_serialization: bool = True,
-    _disable_byteorder_record: bool = False,
-) -> None:
+    obj: object, f: Any, pickle_module: Any = pickle, pickle_protocol: int = DEFAULT_PROTOCOL,
+    _use_new_zipfile_serialization: bool = True, _disable_byteorder_record: bool = False,
+) -> None:  # fmt: skip
     """Write an object with its tensors to ``f``, a path or a file, so that PyTorch and :func:`load` can read it.
 
     Tensors that share memory share it in the file; views keep their strides. A path is replaced only when everything

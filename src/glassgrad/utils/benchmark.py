@@ -251,13 +251,9 @@ class Timer:
         return self._measured(number, times)
 
     def adaptive_autorange(
-        self,
-        threshold: float = 0.1,
-        *,
-        min_run_time: float = 0.01,
-        max_run_time: float = 10.0,
+        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0,
         callback: Callable[[int, float], Any] | None = None,
-    ) -> Measurement:
+    ) -> Measurement:  # fmt: skip
         """Measurements of blocks of runs until they spread less than ``threshold``, or ``max_run_time`` is over."""
         number = self._block(0.05)
         times: list[float] = []

@@ -148,10 +148,7 @@ def _steps(block: Block, memory: int, has_input: bool) -> tuple[tuple[bool, int,
     entry = 0 if has_input else block.input
     whole = block.inside + (block.output if block.saves_output else 0)
     kept = memory + whole + (entry if block.saves_input else 0)
-    return (
-        (False, kept, kept, block.saves_output),
-        (True, memory + entry, memory + entry + whole, False),
-    )
+    return ((False, kept, kept, block.saves_output), (True, memory + entry, memory + entry + whole, False))
 
 
 def _least(blocks: Sequence[Block]) -> int:

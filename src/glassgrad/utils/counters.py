@@ -13,10 +13,7 @@ from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import listening
 from ..ground.paths import house
-from ..nn.modules.calls import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
+from ..nn.modules.calls import register_module_forward_hook, register_module_forward_pre_hook
 from ..ops.bind import table_functions
 from ..ops.namespace import aten
 

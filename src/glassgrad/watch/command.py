@@ -1,21 +1,22 @@
-"""``glassgrad why`` and ``glassgrad check``: a script run under watch, and what there is to say of it."""
+"""``glassgrad why`` and ``glassgrad check``: a script run under watch, what there is to say of it, and its page."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
+from types import TracebackType
 from typing import Any
 
+from ..explore.export.forms import write_graph
 from ..explore.model import Graph
+from ..explore.read import is_tensor
 from ..explore.source import is_users
-from .again import answers_again
+from ..explore.survey import read
+from .again import Script, answers_again, engine, replayed
 from .failures import explained
 from .finding import Finding
-from .pages import graph_so_far, written
-from .replay import replayed
-from .script import Script, engine
-from .traces import folded
+from .frames import folded
 from .verdict import findings
 from .watch import Watch
 
@@ -118,3 +119,43 @@ def _all_well(watch: Watch) -> str:
     if not watch.backwards:
         return "glassgrad: the script ran no backward pass."
     return f"glassgrad: nothing wrong was seen in {watch.backwards:,} backward passes and {watch.steps:,} steps."
+
+
+# -- the page beside an answer -----------------------------------------------------------------------------------------
+# The graph of the step, or as far as it came, with the culprit selected.
+
+ROOTS = 64  # tensors of a frame that a graph is read from
+
+
+def graph_so_far(traceback: TracebackType | None) -> Graph | None:
+    """The graph behind the tensors in the frames of an error: what was built before it stopped.
+
+    The frames are the user's and those of layers, which hold what a line hands on without a name. The last output is
+    the tensor that got furthest.
+    """
+    tensors: dict[int, Any] = {}
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if is_users(frame.f_code) or frame.f_code.co_name == "forward":
+            for value in list(frame.f_locals.values()):
+                if is_tensor(value) and value.grad_fn is not None:
+                    tensors.pop(id(value), None)
+                    tensors[id(value)] = value
+        traceback = traceback.tb_next
+    return read(tuple(tensors.values())[-ROOTS:]) if tensors else None
+
+
+def written(graph: Graph, said: list[Finding], path: str) -> str:
+    """Write the page; gives its address, with the node that the first finding is about."""
+    at = _culprit(graph, said[0])
+    return write_graph(graph, path, title=said[0].what) + (f"#node={at}" if at is not None else "")
+
+
+def _culprit(graph: Graph, finding: Finding) -> int | None:
+    """The node at the line of a finding; else the first of which something is wrong, else where a failure stopped."""
+    loc = finding.loc
+    for node in graph.nodes:
+        if loc is not None and node.loc is not None and (node.loc.file, node.loc.line) == (loc.file, loc.line):
+            return node.index
+    furthest = graph.outputs[-1] if graph.outputs and finding.weight == "failure" else None
+    return next((problem.node for problem in graph.problems if problem.node is not None), furthest)

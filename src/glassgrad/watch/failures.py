@@ -16,7 +16,7 @@ from ..explore.why import why
 from .asked import Asked
 from .finding import Finding
 from .frames import module_path, names_in, place_of, shaped, tensors_on_line, users_frames, value_of
-from .models import loose_layers, modules_in, registered_list
+from .looks import loose_layers, modules_in, registered_list
 
 
 class Case:

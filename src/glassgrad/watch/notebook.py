@@ -37,13 +37,9 @@ class Notebook:
         self.shell.set_custom_exc((), None)
 
     def error(
-        self,
-        shell: Any,
-        kind: type[BaseException],
-        error: BaseException,
-        traceback: TracebackType,
+        self, shell: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType,
         tb_offset: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Show a cell's error as ever, and the cause below it."""
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         said = answer_to(error, traceback, self.watches)

@@ -21,8 +21,7 @@ from ..explore.record import Recording
 from ..explore.survey import read
 from .asked import Asked, answers_to
 from .frames import own_place
-from .looks import Looks
-from .models import names_of, trained_by
+from .looks import Looks, names_of, trained_by
 
 
 def after_look(number: int) -> int:
@@ -39,13 +38,9 @@ class Watch:
     """
 
     def __init__(
-        self,
-        torch: ModuleType,
-        record_from: int | None = 1,
-        ask_at: int | None = 2,
-        arrived: Callable[[dict[str, Asked], Graph], None] | None = None,
-        values: bool = False,
-    ) -> None:
+        self, torch: ModuleType, record_from: int | None = 1, ask_at: int | None = 2,
+        arrived: Callable[[dict[str, Asked], Graph], None] | None = None, values: bool = False,
+    ) -> None:  # fmt: skip
         self.torch, self.record_from, self.ask_at, self.arrived = torch, record_from, ask_at, arrived
         self.values = values  # whether a recording counts the numbers of results
         self.backwards = self.steps = 0

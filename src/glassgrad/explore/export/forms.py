@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ...ground.output import utf8, write
 from ..dot import Dot
-from ..interchange import to_json
+from ..interchange import from_json, to_json
 from ..model import Graph
 from ..picture import picture
 from ..png import MISSING as NO_PIXELS
@@ -22,8 +22,7 @@ from .scene import Scene
 from .still import Stage
 from .tex import document, of_scene
 
-__all__ = ["FORMS", "Step", "form_of", "ready", "save", "still_svg"]
-
+__all__ = ["FORMS", "Step", "form_of", "ready", "save", "still_svg", "view", "write_graph"]
 Step = int | Literal["each", "play"] | None
 #: What each ending stands for.
 FORMS = {
@@ -152,3 +151,26 @@ def _flowchart(scene: Scene, form: str, step: Step, direction: str, theme: str) 
 def _number(scene: Scene, step: Step) -> int:
     """The number of a step, by default of that at which the page opens."""
     return step if isinstance(step, int) else scene.resting
+
+
+# -- a saved graph made visible ----------------------------------------------------------------------------------------
+# From JSON to a page, a picture, a film, formulas, or a source.
+
+
+def view(source: str | PathLike[str], out: str | PathLike[str] | None = None, **settings: Any) -> str | list[str]:
+    """Write the graph saved in the JSON file ``source`` to ``out`` (by default beside it, as HTML); gives its path.
+
+    See ``export.forms.save`` for the forms and the settings; ValueError also for a file that holds no graph. What is
+    written beside the source takes the place of a symbolic link: whoever sent the folder may have put one there.
+    """
+    target = Path(source).with_suffix(".html") if out is None else Path(out)
+    if out is None and target == Path(source):
+        raise ValueError(f"{str(source)!r} is named as its page would be: say where to write it")
+    ready(target)
+    graph = from_json(Path(source).read_bytes())
+    return save(graph, target, Path(source).stem, follow=out is not None, **settings)
+
+
+def write_graph(graph: Graph, out: str | PathLike[str], title: str = "") -> str:
+    """Write a graph to ``out`` in the form that its ending tells; gives its path."""
+    return str(save(graph, out, title))

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from ..layout import Point
+from ..layout import Point, spread
 from ..letters import text_width
-from ..spread import spread
 from .scene import INPUT, LEAF, NEVER, ROOT, Scene
 
 TITLE, SMALL, NUMBERS = 12.5, 11.0, 11.5  # type sizes

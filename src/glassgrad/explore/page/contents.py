@@ -13,8 +13,7 @@ from ..answer import extent
 from ..model import Graph, SourceLoc, Stats, TensorInfo
 from ..walk import SINK
 from .drawn import Arrow, Box, Drawn, backward_order, drawn
-from .groups import Group, grouped
-from .levels import KINDS, Level, levels_of
+from .levels import KINDS, Group, Level, grouped, levels_of
 
 CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5, "input": 6}
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import os
 import re
 import tempfile
 import webbrowser
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -21,9 +22,8 @@ from ...ground.output import utf8, write
 from ..answer import extent
 from ..letters import printable
 from ..model import Graph
-from ..rest import collector_at_rest
-from .contents import contents
-from .packed import packed
+from ..walk import collector_at_rest
+from .contents import DETAILS, contents
 
 __all__ = ["Page", "explore", "page_html"]
 
@@ -36,17 +36,9 @@ STATIC_LIMIT = 1_500  # nodes that a notebook is given as a still picture too
 
 
 def explore(
-    loss: Any,
-    model: Any = None,
-    record: Any = None,
-    path: str | PathLike[str] | None = None,
-    *,
-    params: Any = None,
-    names: Any = None,
-    backward: bool = False,
-    title: str = "",
-    open: bool = False,
-) -> Page:
+    loss: Any, model: Any = None, record: Any = None, path: str | PathLike[str] | None = None, *, params: Any = None,
+    names: Any = None, backward: bool = False, title: str = "", open: bool = False,
+) -> Page:  # fmt: skip
     """The graph behind ``loss`` as an interactive page: one HTML file that needs no network.
 
     ``loss`` is a tensor or a tuple of tensors, of glassgrad or of torch, or a ``Graph`` that was read or observed
@@ -186,3 +178,55 @@ def viewer() -> tuple[str, str, str]:
 
     script = "".join(part(f"{name}.js") for name in SCRIPTS)
     return part("viewer.html"), part("viewer.css"), f'"use strict";\n(() => {{\n{script}}})();'
+
+
+# -- the page's data as text -------------------------------------------------------------------------------------------
+# What repeats is written once, and ``decode.js`` unfolds it. The blocks of a large model are alike: so are the rules,
+# settings and saved shapes of their operations, and the rows and lines of their cards. A column of one value throughout
+# is written as that value.
+
+FORM = 2  # of the text; the viewer knows one form
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """The JSON of the ``data`` that ``contents`` gives; equal data give equal text."""
+    short = {"form": FORM, **data}
+    for table in ("boxes", "arrows", "groups"):
+        columns = data[table]
+        short[table] = {"entries": len(next(iter(columns.values()))), **_columns(columns)}
+    short["details"] = _details(data["details"], short["boxes"]["entries"])
+    short["levels"] = _levels(data["levels"])
+    return json.dumps(short, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _columns(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    return {key: _column(values) for key, values in columns.items()}
+
+
+def _column(values: Sequence[Any]) -> Any:
+    return values[0] if values and values.count(values[0]) == len(values) else values
+
+
+def _details(details: Mapping[int, Mapping[str, Any]], count: int) -> dict[str, Any]:
+    """Columns of numbers of what is told of the boxes, and the list of all that these numbers stand for."""
+    numbers: dict[Any, int] = {None: 0}
+    columns = {key: [0] * count for key in DETAILS}
+    for i, detail in details.items():
+        for key, value in detail.items():
+            columns[key][i] = numbers.setdefault(value, len(numbers))
+    return {"told": list(numbers), **_columns(columns)}
+
+
+def _levels(levels: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The levels as their own numbers and the form they are of; those of one form have the very same rows."""
+    forms: dict[int, int] = {}  # by the identity of the rows, which ``levels`` keeps
+    drawn: list[Any] = []
+    own = []
+    for level in levels:
+        lines, jumps = level["lines"], level["jumps"]
+        form = forms.setdefault(id(level["rows"]), len(drawn))
+        if form == len(drawn):
+            drawn.append([level["rows"], [path for _, _, path in lines], [jump[2:] for jump in jumps]])
+        ends = [number for line in (*lines, *jumps) for number in line[:2]]
+        own.append([form, level["units"], level["in"], level["out"], ends])
+    return {"forms": drawn, "own": own}

@@ -31,15 +31,9 @@ class LazyModuleMixin:
                 destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
 
     def _lazy_load_hook(
-        self: Any,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: Any,
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
+        self: Any, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
+        unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
         """Give what is uninitialized here, and not in ``state_dict``, the shape it has there."""
         for name, tensor in chain(self._parameters.items(), self._buffers.items()):
             loaded = state_dict.get(prefix + name)

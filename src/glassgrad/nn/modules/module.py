@@ -22,9 +22,8 @@ from .calls import (
     register_module_full_backward_pre_hook,
 )
 from .conversion import Conversion
-from .members import Members
 from .state import _EXTRA, State, _IncompatibleKeys
-from .tree import KINDS, Tree, buffer_registered, module_registered, parameter_registered
+from .tree import KINDS, Members, Tree, buffer_registered, module_registered, parameter_registered
 
 #: The dictionaries of hooks that every module is born with; ordered, because hooks can be prepended.
 _HOOKS = (

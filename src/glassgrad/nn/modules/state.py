@@ -176,15 +176,9 @@ class State:
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
+        self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], strict: bool, missing_keys: list[str],
+        unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
         """Take what belongs to this very module, not to its children; subclasses may do it their own way."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
@@ -286,15 +280,9 @@ class State:
 
 
 def _load(
-    module: Any,
-    state: Any,
-    prefix: str,
-    metadata: Any,
-    assign: bool,
-    missing: list[str],
-    unexpected: list[str],
+    module: Any, state: Any, prefix: str, metadata: Any, assign: bool, missing: list[str], unexpected: list[str],
     errors: list[str],
-) -> None:
+) -> None:  # fmt: skip
     facts = {} if metadata is None else metadata.get(prefix[:-1], {})
     if assign:
         facts["assign_to_params_buffers"] = assign

@@ -18,7 +18,6 @@ __all__ = [
 show_all(__name__, {"data_parallel": {"scatter_gather": "gather scatter scatter_kwargs"}})
 
 
-
 class DistributedDataParallelCPU(DistributedDataParallel):
     """The old name of :class:`DistributedDataParallel`."""
 

@@ -29,13 +29,9 @@ class DataParallel(Module):
 
 
 def data_parallel(
-    module: Module,
-    inputs: Any,
-    device_ids: Sequence[Any] | None = None,
-    output_device: Any = None,
-    dim: int = 0,
+    module: Module, inputs: Any, device_ids: Sequence[Any] | None = None, output_device: Any = None, dim: int = 0,
     module_kwargs: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """``module(*inputs)`` on several GPUs: refused, since there is none."""
     raise RuntimeError("device type could not be determined")
 

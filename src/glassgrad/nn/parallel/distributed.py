@@ -14,9 +14,8 @@ from ...func.module_state import functional_call
 from ...ground import modes
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
-from .join import Join, group_of
+from .join import Join, JoinHook, group_of, total
 from .reducer import Reducer
-from .uneven import UnevenSteps
 
 __all__ = ["DistributedDataParallel"]
 
@@ -67,28 +66,14 @@ class DistributedDataParallel(Module):
     """
 
     def __init__(
-        self,
-        module: Module,
-        device_ids: Any = None,
-        output_device: Any = None,
-        dim: int = 0,
-        broadcast_buffers: bool | None = None,
-        init_sync: bool = True,
-        process_group: Any = None,
-        bucket_cap_mb: float | None = None,
-        find_unused_parameters: bool = False,
-        check_reduction: bool = False,
-        gradient_as_bucket_view: bool = False,
-        static_graph: bool = False,
-        delay_all_reduce_named_params: Any = None,
-        param_to_hook_all_reduce: Any = None,
-        mixed_precision: _MixedPrecision | None = None,
-        device_mesh: Any = None,
-        skip_all_reduce_unused_params: bool = False,
-        bucket_cap_mb_list: list[int] | None = None,
-        batched_grad_copy: bool = False,
-        forward_sync_buffers: bool | None = None,
-    ) -> None:
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0,
+        broadcast_buffers: bool | None = None, init_sync: bool = True, process_group: Any = None,
+        bucket_cap_mb: float | None = None, find_unused_parameters: bool = False, check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False, static_graph: bool = False, delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None, mixed_precision: _MixedPrecision | None = None, device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False, forward_sync_buffers: bool | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         for name, value in (
             ("delay_all_reduce_named_params", delay_all_reduce_named_params),
@@ -388,3 +373,51 @@ def _replaced(value: Any, others: dict[int, Any]) -> Any:
     if isinstance(value, dict):
         return type(value)((name, _replaced(each, others)) for name, each in value.items())
     return value
+
+
+# -- DistributedDataParallel among processes with different numbers of batches -----------------------------------------
+# Those done answer the others.
+
+
+class UnevenSteps(JoinHook):
+    """What a wrapped module says to the others in each forward pass, and answers once this process is done.
+
+    It is the hook of ``torch.distributed.algorithms.join``: whose buffers count, whether backward averages.
+    """
+
+    def __init__(self, owner: Any, divide_by_all: bool) -> None:
+        self.owner, self.divide_by_all = owner, divide_by_all
+        self.before = owner.reducer.divisor
+
+    def _largest(self, value: int) -> int:
+        return total(self.owner.process_group, value, "MAX")
+
+    def divide(self, at_work: int) -> None:
+        """Gradients are averaged over those at work, unless over all."""
+        if not self.divide_by_all:
+            self.owner.reducer.divisor = at_work
+
+    def authority(self) -> int:
+        """The rank at work whose buffers all take over."""
+        return self._largest(self.owner.process_group.rank())
+
+    def announce(self, averaging: bool) -> None:
+        """Say whether the coming backward pass averages gradients."""
+        self._largest(int(averaging))
+
+    def main_hook(self) -> None:
+        """This process is done: answer one step of the others."""
+        owner = self.owner
+        root = self._largest(-1)
+        if owner.require_forward_param_sync and owner.forward_sync_buffers and owner.process_group.size() > 1:
+            owner._follow(owner._own_buffers(), root)
+        owner.require_forward_param_sync = averaging = bool(self._largest(0))
+        if averaging:
+            owner.reducer.shadow()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        """All take over the model of a process that was at work to the end."""
+        owner = self.owner
+        root = self._largest(owner.process_group.rank() if is_last_joiner else -1)
+        owner._follow([*owner.module.parameters(), *owner._own_buffers()], root)
+        owner.reducer.divisor = self.before

@@ -1,5 +1,6 @@
 """What is done to all parameters, or all gradients, of a network at once."""
 
+from ...ground.later import cite_all
 from ...ground.paths import show_all
 from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
@@ -25,3 +26,5 @@ show_all(__name__, {"memory": {
     "convert_parameters": "parameters_to_vector vector_to_parameters", "init": "skip_init",
     "memory_format": "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format",
 }})  # fmt: skip
+cite_all(globals(), "torch.nn.utils", "clip_grad_norm_ spectral_norm weight_norm")
+cite_all(globals(), "torch.nn.utils", "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format")

@@ -85,10 +85,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale the gradients in place so that their total norm is ``max_norm`` at most; gives the norm they had.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
-    """
+    """Scale the gradients in place so that their total norm is ``max_norm`` at most; gives the norm they had."""
     if not isinstance(parameters, Tensor):
         generated = isinstance(parameters, types.GeneratorType)
         parameters = list(parameters)

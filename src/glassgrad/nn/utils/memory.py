@@ -51,18 +51,12 @@ def _convert(module: Any, memory_format: Any, kinds: tuple[str, ...]) -> None:
 
 
 def convert_conv2d_weight_memory_format(module: T, memory_format: Any) -> T:
-    """Lay the weights of all 2-d convolutions out in ``memory_format``; gives ``module``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.convert_conv2d_weight_memory_format.html
-    """
+    """Lay the weights of all 2-d convolutions out in ``memory_format``; gives ``module``."""
     _convert(module, memory_format, ("Conv2d", "ConvTranspose2d"))
     return module
 
 
 def convert_conv3d_weight_memory_format(module: T, memory_format: Any) -> T:
-    """Lay the weights of all 3-d convolutions out in ``memory_format``; gives ``module``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.convert_conv3d_weight_memory_format.html
-    """
+    """Lay the weights of all 3-d convolutions out in ``memory_format``; gives ``module``."""
     _convert(module, memory_format, ("Conv3d", "ConvTranspose3d"))
     return module

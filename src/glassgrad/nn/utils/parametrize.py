@@ -13,6 +13,7 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor
+from ...ground.later import cite_all
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..parameter import Parameter
@@ -24,10 +25,7 @@ _cache: dict[tuple[int, str], Any] = {}
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """A block in which each parametrized tensor is computed once, when it is first read.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.cached.html
-    """
+    """A block in which each parametrized tensor is computed once, when it is first read."""
     global _depth
     _depth += 1
     try:
@@ -63,10 +61,7 @@ def _check_like(result: Any, dtype: Any, shape: Any) -> None:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, and what they start from: ``original``, or ``original0``, ``original1``, ...
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.ParametrizationList.html
-    """
+    """The parametrizations of one tensor, and where they start: ``original``, or ``original0``, ``original1`` ..."""
 
     def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
         if len(modules) == 0:
@@ -217,13 +212,10 @@ def _inject_property(module: Any, tensor_name: str) -> None:
     setattr(type(module), tensor_name, property(read, write))
 
 
-def register_parametrization(
-    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
-) -> Any:
+def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
     """Let ``parametrization`` compute the tensor ``tensor_name`` of ``module`` from now on; gives ``module``.
 
     Several of them act one after another.  Unless ``unsafe``, what they give must have the tensor's shape and dtype.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -287,10 +279,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Make a tensor plain: as it was computed, or (``leave_parametrized=False``) as its original; gives ``module``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.remove_parametrizations.html
-    """
+    """Make a tensor plain: as it was computed, or (``leave_parametrized=False``) as its original; gives ``module``."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     chain = module.parametrizations[tensor_name]
@@ -341,3 +330,6 @@ __all__ = [
     "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
     "transfer_parametrizations_and_params", "type_before_parametrizations",
 ]  # fmt: skip
+
+_CITED = "ParametrizationList cached register_parametrization remove_parametrizations"
+cite_all(globals(), "torch.nn.utils.parametrize", _CITED)

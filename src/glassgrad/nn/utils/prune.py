@@ -413,9 +413,7 @@ def remove(module: Any, name: str) -> Any:
 def is_pruned(module: Any) -> bool:
     """Whether anything in a module, or in one below it, is pruned."""
     return any(
-        isinstance(hook, BasePruningMethod)
-        for part in module.modules()
-        for hook in part._forward_pre_hooks.values()
+        isinstance(hook, BasePruningMethod) for part in module.modules() for hook in part._forward_pre_hooks.values()
     )
 
 
@@ -427,9 +425,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     whole = isinstance(amount, numbers.Integral)
     if whole and float(amount) < 0 or not whole and not 0.0 <= float(amount) <= 1.0:
-        raise ValueError(
-            f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
-        )
+        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
 def _validate_pruning_amount(amount: int, tensor_size: int) -> None:

@@ -14,6 +14,7 @@ from ...core.tensor import Tensor, wrap
 from ...families.create.shared import as_tensor
 from ...families.recurrent import functions as rows
 from ...ground import dtypes
+from ...ground.later import cite_all
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",
@@ -30,13 +31,20 @@ class PackedSequence_(NamedTuple):  # noqa: N801  PyTorch's name
     unsorted_indices: Any
 
 
+def _as(dtype: dtypes.dtype) -> Any:
+    def converted(self: PackedSequence) -> PackedSequence:
+        return self.to(dtype=dtype)
+
+    converted.__doc__ = f"The data as {dtype.name}."
+    return converted
+
+
 class PackedSequence(PackedSequence_):
     """A batch without padding: the elements of all samples at the first step, then those at the second, and so on.
 
     ``batch_sizes`` tells how many samples each step has; ``sorted_indices`` says where the samples, the longest first,
     stood before, ``unsorted_indices`` where to find each of them now.  ``pack_sequence`` and ``pack_padded_sequence``
     make it, recurrent layers take it.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.PackedSequence.html
     """
 
     def __new__(
@@ -81,37 +89,9 @@ class PackedSequence(PackedSequence_):
         """The same on the CPU."""
         return self.to(*args, **{"device": "cpu", **kwargs})
 
-    def double(self) -> PackedSequence:
-        """The data as float64."""
-        return self.to(dtype=dtypes.float64)
-
-    def float(self) -> PackedSequence:
-        """The data as float32."""
-        return self.to(dtype=dtypes.float32)
-
-    def half(self) -> PackedSequence:
-        """The data as float16."""
-        return self.to(dtype=dtypes.float16)
-
-    def long(self) -> PackedSequence:
-        """The data as int64."""
-        return self.to(dtype=dtypes.int64)
-
-    def int(self) -> PackedSequence:
-        """The data as int32."""
-        return self.to(dtype=dtypes.int32)
-
-    def short(self) -> PackedSequence:
-        """The data as int16."""
-        return self.to(dtype=dtypes.int16)
-
-    def char(self) -> PackedSequence:
-        """The data as int8."""
-        return self.to(dtype=dtypes.int8)
-
-    def byte(self) -> PackedSequence:
-        """The data as uint8."""
-        return self.to(dtype=dtypes.uint8)
+    double, float, half = _as(dtypes.float64), _as(dtypes.float32), _as(dtypes.float16)
+    long, int, short = _as(dtypes.int64), _as(dtypes.int32), _as(dtypes.int16)
+    char, byte = _as(dtypes.int8), _as(dtypes.uint8)
 
     @property
     def is_cuda(self) -> bool:
@@ -135,7 +115,6 @@ def pack_padded_sequence(
     """A padded batch (steps, batch, ...), or (batch, steps, ...) with ``batch_first``, without its padding.
 
     ``lengths`` are those of the samples, the longest first unless ``enforce_sorted`` is False.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html
     """
     lengths = _whole_numbers(lengths) if not isinstance(lengths, Tensor) else lengths.to(dtype=dtypes.int64)  # type: ignore[attr-defined]
     order = None
@@ -156,7 +135,6 @@ def pad_packed_sequence(
     """A packed batch with its padding, and the lengths of the samples, in the order they had before packing.
 
     ``total_length`` pads to more steps than the longest sample has; ValueError where it is less.
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_packed_sequence.html
     """
     longest = sequence.batch_sizes.size(0)
     if total_length is not None and total_length < longest:
@@ -176,10 +154,7 @@ def pad_packed_sequence(
 def pad_sequence(
     sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
-    """Samples (length, ...) side by side, (steps, batch, ...) or (batch, steps, ...), filled up to the longest one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_sequence.html
-    """
+    """Samples (length, ...) side by side, (steps, batch, ...) or (batch, steps, ...), filled up to the longest one."""
     if not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
@@ -188,10 +163,7 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Tensor]:
-    """The samples of a padded batch; without ``batch_first`` the batch itself is transposed in place, as in PyTorch.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.unpad_sequence.html
-    """
+    """The samples of a padded batch; without ``batch_first`` the batch itself is transposed in place, as in PyTorch."""
     if not batch_first:
         padded_sequences.transpose_(0, 1)
     steps = wrap(np.arange(padded_sequences.shape[1]))
@@ -200,18 +172,15 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 
 def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> PackedSequence:
-    """Samples (length, ...) as a packed batch, the longest first unless ``enforce_sorted`` is False.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_sequence.html
-    """
+    """Samples (length, ...) as a packed batch, the longest first unless ``enforce_sorted`` is False."""
     lengths = _whole_numbers([sequence.size(0) for sequence in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The samples of a packed batch.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.unpack_sequence.html
-    """
+    """The samples of a packed batch."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
+
+
+cite_all(globals(), "torch.nn.utils.rnn", " ".join(name for name in __all__ if name != "invert_permutation"))

@@ -70,9 +70,7 @@ class SpectralNorm:
             )
         with no_grad():
             height, width = norm.reshape_weight_to_matrix(weight).shape
-            u, v = (
-                F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in (height, width)
-            )
+            u, v = (F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in (height, width))
         delattr(module, name)
         module.register_parameter(f"{name}_orig", weight)
         setattr(module, name, weight.data)  # what the network holds before its first forward
@@ -116,15 +114,9 @@ class SpectralNormLoadStateDictPreHook:
         self.fn = fn
 
     def __call__(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
+        missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
         fn = self.fn
         version = local_metadata.get("spectral_norm", {}).get(f"{fn.name}.version", None)
         if version is not None and version >= 1:
@@ -153,10 +145,7 @@ def _pseudo_inverse(matrix: Any) -> Any:
 def spectral_norm(
     module: T, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> T:
-    """Divide a parameter by its largest singular value, as a matrix with a row for each output; gives ``module``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.spectral_norm.html
-    """
+    """Divide a parameter by its largest singular value, as a matrix with a row for each output; gives ``module``."""
     SpectralNorm.apply(module, name, n_power_iterations, output_dim(module) if dim is None else dim, eps)
     return module
 

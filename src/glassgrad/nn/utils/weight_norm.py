@@ -59,10 +59,7 @@ class WeightNorm:
 
 
 def weight_norm(module: T, name: str = "weight", dim: int = 0) -> T:
-    """Split a parameter into its norms over all dimensions but ``dim`` and its direction; gives ``module``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.weight_norm.html
-    """
+    """Split a parameter into its norms over all dimensions but ``dim`` and its direction; gives ``module``."""
     WeightNorm.apply(module, name, dim)
     return module
 

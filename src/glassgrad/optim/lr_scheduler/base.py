@@ -68,7 +68,6 @@ class LRScheduler:
 
     optimizer   whose groups' "lr" is set; "initial_lr" in them keeps what it was at first
     last_epoch  the epoch to go on from; -1 to begin
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LRScheduler.html
     """
 
     _get_lr_called_within_step: bool = False
@@ -151,9 +150,7 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         """A warning where ``get_lr`` is called by anybody but ``step``."""
         if not self._get_lr_called_within_step:
-            warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-            )
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
 
 
 class _LRScheduler(LRScheduler):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..optimizer import Optimizer
 from .base import LRScheduler, in_groups, put
-from .plateau import ReduceLROnPlateau
+from .factor import ReduceLROnPlateau
 
 
 class _Several(LRScheduler):
@@ -46,10 +46,7 @@ class _Several(LRScheduler):
 
 
 class SequentialLR(_Several):
-    """One schedule after the other: the next begins at each of the epochs ``milestones``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.SequentialLR.html
-    """
+    """One schedule after the other: the next begins at each of the epochs ``milestones``."""
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
@@ -96,10 +93,7 @@ class SequentialLR(_Several):
 
 
 class ChainedScheduler(_Several):
-    """Several schedules, all stepped at each epoch.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ChainedScheduler.html
-    """
+    """Several schedules, all stepped at each epoch."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:

@@ -48,21 +48,11 @@ class CyclicLR(_WithMomentum):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        base_lr: Any,
-        max_lr: Any,
-        step_size_up: int = 2000,
-        step_size_down: int | None = None,
-        mode: str = "triangular",
-        gamma: float = 1.0,
-        scale_fn: Callable[[float], float] | None = None,
-        scale_mode: str = "cycle",
-        cycle_momentum: bool = True,
-        base_momentum: Any = 0.8,
-        max_momentum: Any = 0.9,
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
+        step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
+        base_momentum: Any = 0.8, max_momentum: Any = 0.9, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         check_optimizer(optimizer)
         self.optimizer = optimizer
         base_lrs = for_groups("base_lr", optimizer, base_lr)
@@ -160,22 +150,11 @@ class OneCycleLR(_WithMomentum):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: Any,
-        total_steps: int | None = None,
-        epochs: int | None = None,
-        steps_per_epoch: int | None = None,
-        pct_start: float = 0.3,
-        anneal_strategy: str = "cos",
-        cycle_momentum: bool = True,
-        base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95,
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
-        three_phase: bool = False,
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
+        steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos",
+        cycle_momentum: bool = True, base_momentum: Any = 0.85, max_momentum: Any = 0.95, div_factor: float = 25.0,
+        final_div_factor: float = 1e4, three_phase: bool = False, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         check_optimizer(optimizer)
         self.optimizer = optimizer
         if total_steps is not None:

@@ -16,15 +16,7 @@ from typing import Any
 
 from ...multiprocessing.messages import receive, writable
 from ...multiprocessing.spawn import inherited
-from ._utils.worker import (
-    END,
-    INTERVAL,
-    RESUME,
-    Assignment,
-    ExceptionWrapper,
-    _IterableDatasetStopIteration,
-    work,
-)
+from ._utils.worker import END, INTERVAL, RESUME, Assignment, ExceptionWrapper, _IterableDatasetStopIteration, work
 from .dataloader import DataLoader, _BaseDataLoaderIter
 
 _NOT_PICKLED = (
@@ -176,9 +168,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 self._rcvd_idx += 1
                 return self._process_data(self._arrived.pop(wanted), self._task_info.pop(wanted))
             if self._shutdown:
-                raise AssertionError(
-                    "Invalid iterator state: shutdown or no outstanding tasks when fetching next data"
-                )
+                raise AssertionError("Invalid iterator state: shutdown or no outstanding tasks when fetching next data")
             position, number, data = self._receive()
             if isinstance(data, _IterableDatasetStopIteration):
                 worker = self._workers[number]

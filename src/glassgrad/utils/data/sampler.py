@@ -133,11 +133,7 @@ class WeightedRandomSampler(Sampler[int]):
     replacement: bool
 
     def __init__(
-        self,
-        weights: Sequence[float],
-        num_samples: int,
-        replacement: bool = True,
-        generator: Generator | None = None,
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
     ) -> None:
         _check_positive("num_samples", num_samples)
         _check_bool("replacement", replacement)
@@ -201,14 +197,9 @@ class DistributedSampler(Sampler[_T_co]):
     """
 
     def __init__(
-        self,
-        dataset: Any,
-        num_replicas: int | None = None,
-        rank: int | None = None,
-        shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-    ) -> None:
+        self, dataset: Any, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
+        seed: int = 0, drop_last: bool = False,
+    ) -> None:  # fmt: skip
         if num_replicas is None:
             num_replicas = _process_group().get_world_size()
         if rank is None:

@@ -85,14 +85,9 @@ class SummaryWriter(library.SummaryWriter):
     purge_step: int | None
 
     def __init__(
-        self,
-        log_dir: Any = None,
-        comment: str = "",
-        purge_step: int | None = None,
-        max_queue: int = 10,
-        flush_secs: int = 120,
-        filename_suffix: str = "",
-    ) -> None:
+        self, log_dir: Any = None, comment: str = "", purge_step: int | None = None, max_queue: int = 10,
+        flush_secs: int = 120, filename_suffix: str = "",
+    ) -> None:  # fmt: skip
         self.max_queue, self.flush_secs, self.filename_suffix = max_queue, flush_secs, filename_suffix
         super().__init__(log_dir, comment, purge_step)
 
@@ -122,14 +117,9 @@ class SummaryWriter(library.SummaryWriter):
         self._get_file_writer().add_summary(proto, step, walltime)
 
     def add_scalar(
-        self,
-        tag: str,
-        scalar_value: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
-        new_style: bool = False,
-        double_precision: bool = False,
-    ) -> None:
+        self, tag: str, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
+        new_style: bool = False, double_precision: bool = False,
+    ) -> None:  # fmt: skip
         """One number of a step."""
         self._add(summary.scalar(tag, scalar_value, new_style, double_precision), global_step, walltime)
 
@@ -150,54 +140,34 @@ class SummaryWriter(library.SummaryWriter):
         self._add(summary.tensor(tag, tensor), global_step, walltime)
 
     def add_histogram(
-        self,
-        tag: str,
-        values: Any,
-        global_step: Any = None,
-        bins: Any = "tensorflow",
-        walltime: float | None = None,
+        self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow", walltime: float | None = None,
         max_bins: int | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """How often values occur; ``bins`` as for ``numpy.histogram``, or "tensorflow" for its logarithmic ones."""
         if isinstance(bins, str) and bins == "tensorflow":
             bins = self.default_bins
         self._add(summary.histogram(tag, values, bins, max_bins), global_step, walltime)
 
     def add_image(
-        self,
-        tag: str,
-        img_tensor: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
+        self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
         dataformats: str = "CHW",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """A picture; its dimensions are named by ``dataformats``: "CHW", "HWC" or "HW"."""
         self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
-        self,
-        tag: str,
-        img_tensor: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
+        self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
         dataformats: str = "NCHW",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Several pictures, side by side."""
         if isinstance(img_tensor, list):
             img_tensor = np.stack([summary.as_array(picture) for picture in img_tensor])
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
-        self,
-        tag: str,
-        img_tensor: Any,
-        box_tensor: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
-        rescale: float = 1,
-        dataformats: str = "CHW",
-        labels: Any = None,
-    ) -> None:
+        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None, walltime: float | None = None,
+        rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
+    ) -> None:  # fmt: skip
         """A picture with boxes (left, top, right, bottom) in it."""
         super().add_image_with_boxes(
             tag, summary.as_bytes(img_tensor), summary.as_array(box_tensor), global_step, walltime, dataformats, labels,
@@ -205,13 +175,9 @@ class SummaryWriter(library.SummaryWriter):
         )  # fmt: skip
 
     def add_audio(
-        self,
-        tag: str,
-        snd_tensor: Any,
-        global_step: Any = None,
-        sample_rate: int = 44100,
+        self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
         walltime: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Sound: (1, L), numbers from -1 to 1."""
         self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
@@ -233,26 +199,16 @@ class SummaryWriter(library.SummaryWriter):
         super().add_custom_scalars_marginchart(tags, category, title)
 
     def add_mesh(
-        self,
-        tag: str,
-        vertices: Any,
-        colors: Any = None,
-        faces: Any = None,
-        config_dict: Any = None,
-        global_step: Any = None,
-        walltime: float | None = None,
-    ) -> None:
+        self, tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Any = None,
+        global_step: Any = None, walltime: float | None = None,
+    ) -> None:  # fmt: skip
         """Points in space (N, V, 3), with colours and faces."""
         self._add(summary.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     def add_hparams(
-        self,
-        hparam_dict: Any,
-        metric_dict: Any,
-        hparam_domain_discrete: Any = None,
-        run_name: str | None = None,
+        self, hparam_dict: Any, metric_dict: Any, hparam_domain_discrete: Any = None, run_name: str | None = None,
         global_step: Any = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """The settings of a run and how well it did, in a directory of their own, ``run_name``."""
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
