@@ -38,7 +38,7 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    return Environment(tmp_path_factory.mktemp("environment"))
+    return Environment(tmp_path_factory.mktemp("an environment"))  # pip parts its settings at spaces
 
 
 ASK = """
@@ -113,6 +113,16 @@ def test_the_environment_s_own_settings_of_pip_are_left_alone(environment):
     settings = environment.python.parents[1] / ("pip.ini" if os.name == "nt" else "pip.conf")
     settings.write_text("[install]\nquiet = 1\n")
     environment.run("-m", "glassgrad", "install-alias")
+    environment.run("-m", "glassgrad", "install-alias", "--remove")
+    assert settings.read_text() == "[install]\nquiet = 1\n"
+    settings.unlink()
+
+
+def test_what_was_written_into_the_settings_of_pip_since_stays(environment):
+    settings = environment.python.parents[1] / ("pip.ini" if os.name == "nt" else "pip.conf")
+    environment.run("-m", "glassgrad", "install-alias")
+    with settings.open("a") as file:
+        file.write("quiet = 1\n")
     environment.run("-m", "glassgrad", "install-alias", "--remove")
     assert settings.read_text() == "[install]\nquiet = 1\n"
     settings.unlink()

@@ -15,9 +15,13 @@ import sysconfig
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.machinery import PathFinder
+from pathlib import Path
 
 from .ground.names import OURS, is_internal
 from .torch_alias import PICTURES, STANDING, THEIRS
+
+_SETTINGS = "pip.ini" if os.name == "nt" else "pip.conf"
+_CONSTRAINT = "glassgrad-constraint.txt"
 
 
 class Refused(Exception):
@@ -56,7 +60,9 @@ def take_alias() -> str:
     homes = set()
     for file in ours.files or ():
         place = os.path.join(folder, str(file))
-        if os.path.exists(place):
+        if os.path.basename(place) == _SETTINGS:
+            _release(place)
+        elif os.path.exists(place):
             os.remove(place)
         homes.add(os.path.dirname(place))
         if place.endswith("__init__.py"):
@@ -104,16 +110,27 @@ def _standing(with_pictures: bool) -> dict[str, bytes]:
 
 def _constraint(folder: str, info: str) -> dict[str, bytes]:
     """This environment's settings of pip, where it has none: torch stays the version that was put here."""
-    settings = os.path.join(sys.prefix, "pip.ini" if os.name == "nt" else "pip.conf")
+    settings = os.path.join(sys.prefix, _SETTINGS)
     if os.path.exists(settings):
         return {}
-    file = f"{info}/constraint.txt"
+    file = f"{info}/{_CONSTRAINT}"
     version = info.partition("-")[2].removesuffix(".dist-info")
+    place = Path(folder, file).as_uri()  # pip parts its settings at spaces
     return {
         file: f"{THEIRS}=={version}\n".encode(),
-        os.path.relpath(settings, folder).replace(os.sep, "/"):
-            f"[install]\nconstraint = {os.path.join(folder, file)}\n".encode(),
-    }  # fmt: skip
+        os.path.relpath(settings, folder).replace(os.sep, "/"): f"[install]\nconstraint = {place}\n".encode(),
+    }
+
+
+def _release(settings: str) -> None:
+    """Take our line out of pip's settings, and the file where nothing else has been written into it."""
+    if os.path.exists(settings):
+        with open(settings, encoding="utf-8") as file:
+            rest = [line for line in file if not (line.startswith("constraint") and _CONSTRAINT in line)]
+        os.remove(settings)
+        if "".join(rest).strip() != "[install]":
+            with open(settings, "w", encoding="utf-8") as file:
+                file.writelines(rest)
 
 
 def _stubs() -> dict[str, bytes]:

@@ -97,8 +97,9 @@ class Passes(Known):
         return leaves
 
     def walk(
-        self, roots: list[tuple[Any, Any]], edges: list[Any], retain_graph: bool, ends: bool = False, create: bool = False
-    ) -> list[Any]:
+        self, roots: list[tuple[Any, Any]], edges: list[Any], retain_graph: bool,
+        ends: bool = False, create: bool = False,
+    ) -> list[Any]:  # fmt: skip
         """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own."""
         before = modes.local.grad
         try:
