@@ -28,7 +28,8 @@ def test_a_file_that_is_gone_does_not_keep_others_from_being_published(tmp_path)
 
 @pytest.mark.once
 def test_what_was_never_built_is_built_when_it_is_first_imported(tmp_path):
-    shutil.copytree(Path(glassgrad.__file__).parent, tmp_path / "glassgrad", ignore=shutil.ignore_patterns("__pycache__"))
+    package = Path(glassgrad.__file__).parent
+    shutil.copytree(package, tmp_path / "glassgrad", ignore=shutil.ignore_patterns("__pycache__"))
     built = [tmp_path / "glassgrad/ops/contents.py", tmp_path / "glassgrad/ops/layers.py"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     script = "import glassgrad; print(glassgrad.__file__, (glassgrad.ones(1) * 2).item(), glassgrad.nn.Linear.__name__)"
