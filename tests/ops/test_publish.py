@@ -24,3 +24,20 @@ def test_a_file_that_is_gone_does_not_keep_others_from_being_published(tmp_path)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "wrote ops/contents.py\n" and contents.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.once
+def test_what_was_never_built_is_built_when_it_is_first_imported(tmp_path):
+    package = Path(glassgrad.__file__).parent
+    shutil.copytree(package, tmp_path / "glassgrad", ignore=shutil.ignore_patterns("__pycache__"))
+    built = [tmp_path / "glassgrad/ops/contents.py", tmp_path / "glassgrad/ops/layers.py"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    script = "import glassgrad; print(glassgrad.__file__, (glassgrad.ones(1) * 2).item(), glassgrad.nn.Linear.__name__)"
+    for missing in (built, built[1:]):  # nothing was built, or by an older publish.py
+        before = [path.read_text(encoding="utf-8") for path in built]
+        for path in missing:
+            path.unlink()
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.stdout.split() == [str(tmp_path / "glassgrad/__init__.py"), "2.0", "Linear"], done.stderr
+        assert [path.read_text(encoding="utf-8") for path in built] == before

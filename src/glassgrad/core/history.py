@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..ground import modes
-from . import plan as plans
-from .plan import F32, Plan
+from .plan import F32, Plan, gradients
 from .record import Fitting, Record, output_of
 from .row import Row
 from .tensor import Tensor, carries_gradients, edge_of, number_of, share, version_of, wrap
@@ -44,7 +43,7 @@ def make_record(
     """
     plan = row.plan
     record = Record.of(plan.kind, edges, _constants(row, arrays, settings))
-    record.run = plans.gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
+    record.run = gradients  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
         positions = plan.edge_positions(flat)

@@ -294,7 +294,7 @@ def _record(row: Row, run: str = "run") -> list[str]:
         entries[slot] = f"s{slot}, v{slot}"
     for slot, number in plan.saved_results:
         entries[slot] = f"o{number}._array, v{slot}" if row.outputs else "r, 0"
-        if row.outputs:  # see saved.keep_result
+        if row.outputs:  # see history.py
             lines.append(f"v{slot} = {'0' if plan.carry == (number,) else f'share(o{number})'}")
     lines.append(f"n.saved = ({', '.join(entries[slot] for slot in sorted(entries))})")
     settings = []

@@ -28,8 +28,7 @@ def _tables() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Rows, functions over rows and sparse methods, as ``contents.py`` has them, where it is built."""
     try:
         if "GLASSGRAD_BUILDING" not in os.environ:
-            from . import contents
-
+            contents = import_module(f"{__package__}.contents")
             return contents.ROWS, contents.COMPOSED, contents.SPARSE
     except ModuleNotFoundError:
         pass
