@@ -17,7 +17,7 @@ from importlib import metadata
 from importlib.machinery import PathFinder
 
 from .ground.names import OURS, is_internal
-from .torch_alias import PICTURES, STANDING, THEIRS
+from .torch_alias import FUNCTIONS, PICTURES, STANDING, THEIRS
 
 
 class Refused(Exception):
@@ -98,7 +98,7 @@ def _standing(with_pictures: bool) -> dict[str, bytes]:
                 files[os.path.relpath(file.name, STANDING).replace(os.sep, "/")] = file.read()
     if not with_pictures:
         top = next(name for name in files if name.endswith("top_level.txt"))
-        files[top] = f"{THEIRS}\n".encode()
+        files[top] = f"{FUNCTIONS}\n{THEIRS}\n".encode()
     return files
 
 
