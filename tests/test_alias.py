@@ -217,3 +217,20 @@ def test_the_real_torch_is_back_and_whole():
 
     assert torch is real and F is real.nn.functional
     assert torch.nn.Linear(2, 3)(torch.ones(1, 2)).shape == (1, 3)
+
+
+def test_functorch_comes_with_torch():
+    script = """
+import functorch, torch
+print(functorch.vmap is torch.func.vmap, functorch.__name__)
+print(functorch.grad(lambda x: (x * x).sum())(torch.ones(2)).tolist())
+try:
+    functorch.make_functional(torch.nn.Linear(1, 1))
+except RuntimeError as error:
+    print("functional_call" in str(error))
+"""
+    line = [sys.executable, "-m", "glassgrad", "run", "-"]
+    done = subprocess.run(line, input=script, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "True functorch\n[2.0, 2.0]\nTrue\n", done.stderr
+    with glassgrad.alias():
+        assert importlib.import_module("functorch").hessian is glassgrad.func.hessian

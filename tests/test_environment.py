@@ -44,6 +44,7 @@ def environment(tmp_path_factory):
 ASK = """
 import importlib.metadata, importlib.util, sys
 print(importlib.util.find_spec("torch") is not None, importlib.metadata.version("torch"))
+from functorch import vmap
 import torch.nn as nn
 from torchviz import make_dot
 from torch.utils.data import DataLoader

@@ -87,7 +87,7 @@ def _is_module(name):
     return importlib.util.find_spec(name) is not None
 
 
-@pytest.mark.parametrize("name", ["sym_fresh_size", "qint8", "smm", "cudnn_convolution", "ScriptMethod"])
+@pytest.mark.parametrize("name", ["sym_fresh_size", "q_scale", "smm", "cudnn_convolution", "ScriptMethod"])
 def test_the_error_has_the_sentence(name):
     with pytest.raises(AttributeError) as error:
         getattr(glassgrad, name)

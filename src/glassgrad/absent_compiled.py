@@ -15,6 +15,7 @@ _ONNX = (
 )
 _NUMBERS = "sizes are numbers, and never symbols"
 _PADDED = "tensors of different lengths are padded or packed: torch.nn.utils.rnn.pad_sequence, pack_sequence"
+_STATE = "torch.func.functional_call and stack_module_state take a module's parameters from outside"
 _FAKE = "use torch.device('meta'), whose tensors have shapes and no values"
 _REFUSED = "Refused, with a sentence that names what to use instead."
 
@@ -204,8 +205,23 @@ class _subclasses(Namespace):  # noqa: N801
         more = stand_ins(_FAKE, "FunctionalTensor FunctionalTensorMode")
 
 
+class _guards(Namespace):  # noqa: N801
+    """The ``torch._guards`` namespace: nothing is traced."""
+
+    more = {name: answer("(inputs: Any = None) -> None", None, "None.") for name in
+            ("active_fake_mode", "detect_fake_mode")}  # fmt: skip
+
+
 class _functorch(Namespace):  # noqa: N801
     """The ``torch._functorch`` namespace: ``torch.func`` has the transforms."""
+
+    class make_functional(Namespace):
+        """The ``torch._functorch.make_functional`` namespace: modules whose parameters come from outside."""
+
+        more = {
+            **stand_ins(_STATE, "FunctionalModule FunctionalModuleWithBuffers"),
+            **_refuse(_STATE, "combine_state_for_ensemble make_functional make_functional_with_buffers"),
+        }  # fmt: skip
 
     class config(Namespace):
         """The ``torch._functorch.config`` settings: kept, and without effect."""

@@ -57,11 +57,10 @@ NAMES: dict[str, dict[str, str]] = {
         "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
         "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr per_channel_affine "
         "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine per_tensor_symmetric "
-        "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qint32 qint8 qscheme "
+        "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme "
         "quantization quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quantized_batch_norm "
         "quantized_gru quantized_gru_cell quantized_lstm quantized_lstm_cell quantized_max_pool1d "
-        "quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell quint2x4 quint4x2 "
-        "quint8",
+        "quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell",
         _SMALL: "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 uint1 "
         "uint2 uint3 uint4 uint5 uint6 uint7",
         _COMPRESSED: "ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy",

@@ -18,7 +18,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from .ground.names import OURS, is_internal
-from .torch_alias import PICTURES, STANDING, THEIRS
+from .torch_alias import FUNCTIONS, PICTURES, STANDING, THEIRS
 
 _SETTINGS = "pip.ini" if os.name == "nt" else "pip.conf"
 _CONSTRAINT = "glassgrad-constraint.txt"
@@ -104,7 +104,7 @@ def _standing(with_pictures: bool) -> dict[str, bytes]:
                 files[os.path.relpath(file.name, STANDING).replace(os.sep, "/")] = file.read()
     if not with_pictures:
         top = next(name for name in files if name.endswith("top_level.txt"))
-        files[top] = f"{THEIRS}\n".encode()
+        files[top] = f"{FUNCTIONS}\n{THEIRS}\n".encode()
     return files
 
 

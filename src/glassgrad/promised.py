@@ -15,7 +15,7 @@ _PACKAGE: Any = sys.modules[__name__.rpartition(".")[0]]
 _TABLES = {  # files whose classes are modules, with the outermost of these
     "absent": "accelerator backends cpu cuda", "absent_devices": "mps xpu mtia",
     "absent_compiled": "onnx ao export nested numa package _inductor _prims_common _subclasses "
-    "_functorch fx",
+    "_functorch _guards fx",
     "absent_distributed": "distributed",
 }  # fmt: skip
 _ANSWERED = [name for names in _TABLES.values() for name in names.split() if name not in ("fx", "distributed")]
@@ -129,6 +129,11 @@ _SHOWN = (
     )),
     ("_tensor", "serialization.rebuild", "_rebuild_from_type_v2"),
     ("_C._autograd", "tensor.packed", "SavedTensor"),
+    *(("_functorch.vmap", file, names) for file, names in (
+        ("core.tensor", "Tensor"), ("ops.pytree", "tree_flatten tree_unflatten"),
+        ("ops.pytree_text", "_broadcast_to_and_flatten"), ("func.arguments", "_get_name=name_of"),
+        ("_C._functorch", "_add_batch_dim _remove_batch_dim _maybe_remove_batch_dim=_remove_batch_dim"),
+    )),
     ("autograd.profiler_util", "profiler.events", "EventList FunctionEvent FunctionEventAvg Interval"),
     ("profiler.profiler", "profiler.session", "ExecutionTraceObserver ProfilerAction _default_schedule_fn profile "
      "schedule supported_activities tensorboard_trace_handler"),

@@ -17,6 +17,7 @@ __all__ = ["alias", "install"]
 
 THEIRS = "torch"
 PICTURES = "torchviz"
+FUNCTIONS = "functorch"  # a package that comes with PyTorch
 SAFE = "safetensors.torch"  # a part of another package that is torch's
 
 #: A folder with a package ``torch`` that installs the alias, and what is known of it as of an installed package.
@@ -91,7 +92,7 @@ def install() -> None:
 
 
 def _is_theirs(name: str) -> bool:
-    return name.partition(".")[0] in (THEIRS, PICTURES) or name == SAFE
+    return name.partition(".")[0] in (THEIRS, PICTURES, FUNCTIONS) or name == SAFE
 
 
 def _theirs(name: str) -> str:
@@ -157,6 +158,8 @@ class _Finder:
             return None
         if name == SAFE:
             module: ModuleType | None = importlib.import_module(f"{OURS}.serialization.safetensors")
+        elif name == FUNCTIONS:
+            module = _functorch()
         else:
             module = _torchviz() if name in (PICTURES, f"{PICTURES}.dot") else self.find(name)
         if module is None:
@@ -238,6 +241,15 @@ def _torchviz() -> ModuleType:
     module = ModuleType(PICTURES, "glassgrad's make_dot under the name it has in torchviz.")
     names = {"make_dot": importlib.import_module(f"{OURS}.explore.dot").make_dot}
     module.__dict__.update(names, make_dot_from_trace=make_dot_from_trace, __path__=[])
+    return module
+
+
+def _functorch() -> ModuleType:
+    """The module ``functorch``, with the transforms of ``torch.func`` under the names that they had first."""
+    module = ModuleType(FUNCTIONS, "The transforms of torch.func under the names that they had first.")
+    for home in ("func", "_functorch.make_functional"):
+        names = vars(importlib.import_module(f"{OURS}.{home}"))
+        module.__dict__.update({name: names[name] for name in names["__all__"]}, __path__=[])
     return module
 
 

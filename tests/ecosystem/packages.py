@@ -58,6 +58,7 @@ NEEDS = {
     "keras": ["keras==3.15.1"],
     "sentence_transformers": ["sentence-transformers==6.2.0", "transformers==5.23.0"],
     "vit_pytorch": ["vit-pytorch==1.26.11"],
+    "tensordict": ["tensordict==0.15.3"],
     "einx": ["einx==0.4.3", "jaxtyping==0.3.11", "beartype==0.23.1"],
 }
 

@@ -41,7 +41,8 @@ class dtype:
 
     def __getattr__(self, name: str) -> Any:
         if name == "numpy":
-            raise TypeError(f"{self!r} has no NumPy counterpart, so no tensor can hold it: use torch.complex64")
+            instead = "use torch.complex64" if self.is_complex else "compute in float32, or in float16 to save memory"
+            raise TypeError(f"{self!r} has no NumPy counterpart, so no tensor can hold it: {instead}")
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -81,9 +82,14 @@ def _make(name: str, scalar_name: str, kind: str, itemsize: builtins.int) -> dty
     put(instance, "is_floating_point", kind == "f")
     put(instance, "is_signed", kind in "ifc" and not name.endswith("e8m0fnu"))  # which is an exponent alone
     put(instance, "_rank", "buifc".index(kind))
-    if name != "complex32":
+    if name not in _UNHELD:
         put(instance, "numpy", np.dtype(getattr(ml_dtypes, name) if "float8" in name or name == "bfloat16" else name))
     return instance
+
+
+#: What packages name in their tables of types, and no tensor holds.
+_QUANTIZED = {"qint8": "QInt8", "qint32": "QInt32", "quint8": "QUInt8", "quint4x2": "QUInt4x2", "quint2x4": "QUInt2x4"}
+_UNHELD = {"complex32", *_QUANTIZED}
 
 
 uint8 = _make("uint8", "Byte", "u", 1)
@@ -111,6 +117,9 @@ ALL: tuple[dtype, ...] = (
 FLOAT8 = tuple(
     _make(name, name.capitalize(), "f", 1)
     for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+)
+qint8, qint32, quint8, quint4x2, quint2x4 = (
+    _make(name, scalar_name, "i", 4 if name == "qint32" else 1) for name, scalar_name in _QUANTIZED.items()
 )
 float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu = FLOAT8
 _REAL = {complex32: float16, complex64: float32, complex128: float64}

@@ -14,6 +14,7 @@ _HOME = __name__.partition(".")[0]
 _show_all(__name__, {"counters": {
     "flop_counter": "FlopCounterMode register_flop_formula", "module_tracker": "ModuleTracker",
 }})  # fmt: skip
+_show(f"{__name__}._contextlib", f"{_HOME}.autograd.grad_mode", "_DecoratorContextManager=_Switch")
 _show(f"{__name__}.hooks", f"{_HOME}.ground.handle", "RemovableHandle")
 _show(f"{__name__}.hooks", f"{_HOME}.tensor.hooks", "unserializable_hook")
 _show(f"{__name__}.hooks", f"{_HOME}.families.storage.interchange", "warn_if_has_hooks=warn_of_hooks")
