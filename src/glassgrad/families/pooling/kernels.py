@@ -338,7 +338,7 @@ def _members(size: int, count: int, dtype: Any) -> Any:
     return matrix
 
 
-def _product(array: Any, axis: int, matrix: Any) -> Any:
+def matrix_along(array: Any, axis: int, matrix: Any) -> Any:
     """``matrix`` applied to every line along ``axis``."""
     if axis == array.ndim - 1:
         return np.matmul(array, matrix.T)
@@ -357,7 +357,7 @@ def sums(array: Any, axes: tuple[Windows, ...]) -> Any:
             array = np.add.reduce(array, axis=axis, keepdims=True)
             continue
         if dense and _uneven(plan):
-            array = _product(array, axis, _members(plan.size, plan.number, array.dtype))
+            array = matrix_along(array, axis, _members(plan.size, plan.number, array.dtype))
             continue
         total: Any = None
         for windows, places in plan.parts:
@@ -389,7 +389,7 @@ def spread_sums(array: Any, axes: tuple[Windows, ...]) -> Any:
             array = np.broadcast_to(array, shape)
             continue
         if dense and _uneven(plan):
-            array = _product(array, axis, _members(plan.size, plan.number, array.dtype).T)
+            array = matrix_along(array, axis, _members(plan.size, plan.number, array.dtype).T)
             continue
         out = np.zeros(shape, array.dtype)
         repeated = bool(np.any(np.diff(plan.starts) == 0))

@@ -7,6 +7,7 @@ the step-by-step form in ``functions.py``.  Looked at, a record unfolds into PyT
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -476,22 +477,13 @@ pad_packed.derivative(data=lambda grad, batch_sizes: pack_again(grad, batch_size
 
 def _check_runs(shape: tuple[int, ...], sizes: list[int], batch: int) -> None:
     """Raise what PyTorch raises, which copies the steps of equally many samples at once, where sizes do not fit."""
-    start = at = 0
-    rest = ", ".join(map(str, shape[1:]))
-    rest = f", {rest}" if rest else ""
-    while at < len(sizes):
-        end = at
-        while end < len(sizes) and sizes[end] == sizes[at]:
-            end += 1
-        steps, size = end - at, sizes[at]
+    rest = "".join(f", {n}" for n in shape[1:])
+    for start, steps, size in kernels.runs_of((), tuple(sizes)):
         there = max(min(shape[0] - start, steps * size), 0)
         if there != steps * size:
-            count = there
-            for n in shape[1:]:
-                count *= n
+            count = there * prod(shape[1:])
             raise RuntimeError(f"shape '[{steps}, {size}{rest}]' is invalid for input of size {count}")
         if size > batch:
             raise RuntimeError(
                 f"output with shape [{steps}, {batch}{rest}] doesn't match the broadcast shape [{steps}, {size}{rest}]"
             )
-        start, at = start + steps * size, end

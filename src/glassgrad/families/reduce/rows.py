@@ -404,19 +404,6 @@ def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
     return 2 / degrees if degrees else inf
 
 
-def _towards(share: Any, self: Any, sizes: Any, dim: Any, keepdim: bool) -> Any:
-    """Each element's distance from the mean along ``dim``, times a share of the gradient of what it went into."""
-    return spread_dim(share, sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
-
-
-def _with_mean(back: Any, grad: Any, sizes: Any, dim: Any, keepdim: bool) -> Any:
-    """A gradient, and that of the mean where one came."""
-    if grad is None:
-        return back
-    part = spread_dim(grad / count(sizes, dim), sizes, dim, keepdim)
-    return part if back is None else back + part
-
-
 _MOMENTS: Any = {
     "holomorphic": False, "public": False, "hidden": ("self_sizes",), "layout": "plain", "batched": "dims",
 }  # fmt: skip
@@ -430,7 +417,8 @@ def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool
 
 @var_dim.derivative("self")
 def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, keepdim: Any) -> Any:
-    return _towards(grad * _slope(self_sizes, dim, correction), self, self_sizes, dim, keepdim)
+    slope = _slope(self_sizes, dim, correction)
+    return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
 @op(lenient=True, node="StdBackward0", **_MOMENTS)
@@ -442,7 +430,7 @@ def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool
 @std_dim.derivative("self")
 def _std_rule(grad: Any, self: Any, self_sizes: Any, result: Any, dim: Any, correction: Any, keepdim: Any) -> Any:
     half = safe_divide(grad, result) * (_slope(self_sizes, dim, correction) / 2)
-    return _towards(half, self, self_sizes, dim, keepdim)
+    return spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
 @op(node="VarMeanBackward0", outputs=("result0", "result1"), **_MOMENTS)
@@ -453,10 +441,15 @@ def var_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim:
 
 @var_mean_dim.derivative("self")
 def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, keepdim: Any) -> Any:
+    gv, gm = grads
     back = None
-    if grads[0] is not None:
-        back = _towards(grads[0] * _slope(self_sizes, dim, correction), self, self_sizes, dim, keepdim)
-    return _with_mean(back, grads[1], self_sizes, dim, keepdim)
+    if gv is not None:
+        slope = _slope(self_sizes, dim, correction)
+        back = spread_dim(gv * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+    if gm is not None:
+        part = spread_dim(gm / count(self_sizes, dim), self_sizes, dim, keepdim)
+        back = part if back is None else back + part
+    return back
 
 
 @op(node="StdMeanBackward0", outputs=("result0", "result1"), **_MOMENTS)
@@ -470,11 +463,15 @@ def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim:
 def _std_mean_rule(
     grads: Any, self: Any, self_sizes: Any, result0: Any, dim: Any, correction: Any, keepdim: Any
 ) -> Any:
+    gs, gm = grads
     back = None
-    if grads[0] is not None:
-        half = safe_divide(grads[0], result0) * (_slope(self_sizes, dim, correction) / 2)
-        back = _towards(half, self, self_sizes, dim, keepdim)
-    return _with_mean(back, grads[1], self_sizes, dim, keepdim)
+    if gs is not None:
+        half = safe_divide(gs, result0) * (_slope(self_sizes, dim, correction) / 2)
+        back = spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+    if gm is not None:
+        part = spread_dim(gm / count(self_sizes, dim), self_sizes, dim, keepdim)
+        back = part if back is None else back + part
+    return back
 
 
 @op(typed="promote", public=False, batched="point")

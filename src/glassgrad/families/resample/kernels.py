@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..pooling.kernels import matrix_along
+
 _ALL = slice(None)
 DENSE = 256  # elements of an axis up to which the adjoint is a product with a matrix
 
@@ -134,7 +136,7 @@ def resample(array: Any, axes: tuple[Taps, ...]) -> Any:
             out = out.take(plan.places[0], axis)
             continue
         if dense:
-            out = _product(out, axis, _matrix(plan, kind))
+            out = matrix_along(out, axis, _matrix(plan, kind))
             continue
         source, out = out, None
         for places, weights in zip(plan.places, plan.weights, strict=True):
@@ -167,7 +169,7 @@ def spread(grad: Any, axes: tuple[Taps, ...]) -> Any:
     for axis, plan in enumerate(axes, grad.ndim - len(axes)):
         if plan.same:
             continue
-        out = _product(out, axis, _matrix(plan, kind).T) if dense else _spread_by_sums(out, axis, plan)
+        out = matrix_along(out, axis, _matrix(plan, kind).T) if dense else _spread_by_sums(out, axis, plan)
     return out.copy() if out is grad else out
 
 
@@ -190,15 +192,6 @@ def _written_out(size: int, places: bytes, weights: bytes | None, count: int, dt
     for tap, line in enumerate(table):
         matrix[np.arange(len(line)), line] += 1 if values is None else values[tap]
     return matrix
-
-
-def _product(array: Any, axis: int, matrix: Any) -> Any:
-    """``matrix`` applied to every line along ``axis``."""
-    if axis == array.ndim - 1:
-        return np.matmul(array, matrix.T)
-    after = array.shape[axis + 1 :]
-    lines = array.reshape(*array.shape[: axis + 1], prod(after))
-    return np.matmul(matrix, lines).reshape(*array.shape[:axis], len(matrix), *after)
 
 
 def _spread_by_sums(grad: Any, axis: int, plan: Taps) -> Any:
