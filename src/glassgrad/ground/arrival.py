@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 _waiting: list[Callable[[], None]] = []
-_here = False
+_here = f"{__name__.partition('.')[0]}.namespace" in sys.modules  # which need not import this file to have arrived
 
 
 def is_here() -> bool:
