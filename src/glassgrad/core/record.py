@@ -73,7 +73,7 @@ class Record:
     """One recorded operation.
 
     sequence  its number, counted up: the engine runs the highest first
-    run       the way back: the kind's, or ``history.gradients``, until the record is freed or somebody hooks it
+    run       the way back: the kind's, or ``plan.gradients``, until the record is freed or somebody hooks it
     edges     where the gradients of its differentiable inputs go on to
     saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
               a bare array: of a result, or (version -1, in printed calls) of an input whose history is an edge; of a
