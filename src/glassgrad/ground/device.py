@@ -85,8 +85,8 @@ class device:
         return device, ((self.type,) if self.index is None else (self.type, self.index))
 
     def __enter__(self) -> device:
-        _here.stack = [*_here.stack, self]
-        _here.current = self
+        _here.stack = [*_here.stack, CPU if self == CPU else self]
+        _here.current = _here.stack[-1]
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -191,6 +191,7 @@ _here = _Here()
 def set_default_device(device_like: device | str | None) -> None:
     """Make new tensors of this thread live on ``device_like``; None means the cpu again."""
     chosen = CPU if device_like is None else device(device_like)
+    chosen = CPU if chosen == CPU else chosen  # which is asked for by identity
     _here.stack = [chosen, *_here.stack[1:]]
     _here.current = chosen
 
