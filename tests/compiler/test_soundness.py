@@ -558,3 +558,31 @@ def test_a_graph_that_saves_nothing_is_walked_twice():
         result.sum().backward()
         with pytest.raises(RuntimeError, match="second time"):
             result.sum().backward()
+
+
+@pytest.mark.parametrize("pure", [False, True], ids=["compared", "pure"])
+def test_the_device_that_is_the_default_is_asked_for(pure):
+    def made(x, on_meta):
+        first = torch.zeros(2)
+        with torch.device("meta" if on_meta else "cpu"):
+            return first, torch.zeros(3), first + x
+
+    call, outside = torch.compile(made, pure=pure), torch.compile(lambda x: torch.ones(2), pure=pure)
+    for turn in range(10):
+        x, on_meta = torch.ones(2), turn % 2 == 1
+        assert [str(t.device) for t in call(x, on_meta)] == ["cpu", "meta" if on_meta else "cpu", "cpu"]
+        with torch.device("meta" if on_meta else "cpu"):
+            assert str(outside(x).device) == ("meta" if on_meta else "cpu")
+
+
+def test_each_call_has_the_default_dtype_of_where_it_stands():
+    def made(wide):
+        first = torch.zeros(2)
+        torch.set_default_dtype(torch.float64 if wide else torch.float32)
+        second = torch.ones(2), first + 1
+        torch.set_default_dtype(torch.float32)
+        return first, *second
+
+    call = torch.compile(made)
+    for turn in range(9):
+        assert [t.dtype for t in call(turn % 3 == 2)] == [t.dtype for t in made(turn % 3 == 2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_not
 from types import GeneratorType
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
-from ..core.tensor import Tensor, share
+from ..core.tensor import LEAF, Tensor, View, share
 from ..ground import dtypes, modes
+from ..ground.device import default_is_cpu
 from ..optim.optimizer import Optimizer
 from .deferral import OWNERS, parameters, without_gradients
 from .emit import Text
@@ -43,7 +45,7 @@ class Journal:
         self.grad, self.default = modes.local.grad, dtypes._default
         self.text.names.update(MISS=MISS, engine=engine, share=share, set_grad_enabled=set_grad_enabled)
         self.text.add(f"def replay({', '.join(self._names.values())}):")
-        self._seen = [(tensor, None, None, 0) for tensor in arguments]
+        self._seen = [(tensor, None, None, 0, None) for tensor in arguments]
         self._look()
 
     def refuse(self, reason: str) -> None:
@@ -61,7 +63,7 @@ class Journal:
         arguments = [self._operand(piece) for piece in args]
         arguments += [f"{name}={self._operand(piece)}" for name, piece in kwargs.items()]
         leaves = without_gradients(function, args, kwargs)
-        if modes.unusual or dtypes._default is not self.default:
+        if modes.unusual or dtypes._default is not self.default or not default_is_cpu():
             self.refuse("a call that is made as it is written is in another mode than the function")
         self._busy = True
         try:
@@ -146,6 +148,9 @@ class Journal:
         for key, leaf in self.reached.items() if self._looked else ():
             if is_leaf(leaf._edge) and key not in self._free:
                 tests.append(f"{self._tensor(leaf)}._grad is {'not ' if key in self._had_none else ''}None")
+        for leaf in [*self.reached.values(), *(p for owner in self.owners.values() for p in parameters(owner))]:
+            if id(leaf._grad) in self.reached:  # a gradient that stays, which programs read as such
+                tests.append(f"{self._tensor(leaf)}._grad is not {self._tensor(leaf._grad)}")
         if tests:
             self.text.lines[1:1] = [f"    if {' or '.join(tests)}:", "        return MISS"]
         names, source = self.text.compiled(title)
@@ -173,7 +178,7 @@ class Journal:
 
     def _new(self, tensor: Any) -> str:
         name = self._names[id(tensor)] = f"t{len(self._names)}"
-        self._seen.append((tensor, None, None, 0))
+        self._seen.append((tensor, None, None, 0, None))
         return name
 
     def _operand(self, thing: Any) -> str:
@@ -206,16 +211,16 @@ class Journal:
 
     def _look(self) -> None:
         """Note what the tensors that have names are now."""
-        self._seen = [(tensor, tensor._array, tensor._edge, version(tensor)) for tensor, *_ in self._seen]
+        self._seen = [(t, t._array, t._edge, version(t), _place(t)) for t, *_ in self._seen]
 
     def _check(self, now: Any = None) -> None:
         """Refuse where one of them is another than when it was looked at last; ``now`` tells what they are."""
         if now is None:
             now = {id(tensor): (tensor._array, tensor._edge, version(tensor)) for tensor, *_ in self._seen}
-        for tensor, array, edge, count in self._seen:
+        for tensor, array, edge, count, place in self._seen:
             is_array, is_edge, is_count = now.get(id(tensor), (array, edge, count))
             same_memory = is_array is array or type(array) is not np.ndarray  # numbers are given memory when shared
-            if not same_memory or is_edge is not edge or is_count != count:
+            if not same_memory or is_edge is not edge or is_count != count or any(map(is_not, _place(tensor), place)):
                 self.refuse("a tensor was changed in a way that is not heard")
 
     def _clear(self, but: Any = ()) -> None:
@@ -223,3 +228,9 @@ class Journal:
         for key in [key for key in self._cleared if key not in but]:
             self.text.add(f"    {self._tensor(self._cleared.pop(key))}._grad = None")
         self._cleared.clear()
+
+
+def _place(tensor: Tensor) -> tuple[Any, Any]:
+    """What may change about a tensor's place in the graph: where a view is, and the hooks there."""
+    edge = tensor._edge.edge if type(tensor._edge) is View else tensor._edge
+    return edge, getattr(tensor if edge is LEAF else edge, "_hooks", None)

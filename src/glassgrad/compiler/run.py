@@ -14,6 +14,7 @@ from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
 from ..core.tensor import Tensor, View, edge_of, share
 from ..ground import dtypes, listening, modes
+from ..ground.device import CPU, default_is_cpu
 from ..ground.generator import default_generator
 from ..ground.size import Size
 from ..optim.optimizer import Optimizer
@@ -85,13 +86,15 @@ class Run(Segment):
     ) -> tuple[str, Any]:
         """What is done about a call: it is "answered", "new" on the tape, or to be made "as written" or "alone"."""
         kind = role.kind
+        if role.name == "backward" and (kwargs.get("create_graph") or True in args[3:4]):
+            self.state.twice = True
         if kind == "other":
             self._see(args, kwargs)
             return self._as_written(f"{function.__name__}()")
         if listening.listeners is not self.listeners:
             self.listeners = listening.listeners
             self.alone = self.only_runs(self.listeners)
-        if modes.unusual or modes.transforming or not self.alone:
+        if modes.unusual or modes.transforming or not self.alone or not default_is_cpu():
             return self._as_written("another mode is on, or somebody else listens")
         if kind == "step" and whole_numbers(role, args, kwargs, self.makes):
             self._see(args, kwargs)  # indices, say, which others will have to look at
@@ -117,7 +120,7 @@ class Run(Segment):
             elif role.checked and not within_bounds(role.name, args, kwargs, self.makes):
                 raise Unknown("its indices are not there yet, or out of bounds")
         except Unknown as reason:
-            if kind == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
+            if kind == "grad" and (kwargs.get("create_graph") or True in args[4:5]):
                 self.state.twice = True
             return self._as_written(f"{role.name}(): {reason}")
         call_key = tuple(key)
@@ -242,9 +245,12 @@ class Run(Segment):
         self.busy = True
         pending, self.pending = self.pending, []
         self.making = pending
+        default, dtypes._default = dtypes._default, pending[0][-1]
+        CPU.__enter__()  # where all of it was deferred
         try:
             changed = self._changed()
-            program = None if changed or self.state.eager else self.node.programs.get(alive, MISS)
+            alone = changed or self.state.eager or any([call[-1] is not dtypes._default for call in pending])
+            program = None if alone else self.node.programs.get(alive, MISS)
             if program is MISS and anew:
                 self.node.programs[alive] = None
                 self.node.programs[alive] = program = program_of(self, pending, alive)
@@ -266,6 +272,8 @@ class Run(Segment):
             self._leave(alive)
             raise
         finally:
+            CPU.__exit__()
+            dtypes._default = default
             self.busy = False
             self.graded, self.drawn = [], None
 
@@ -326,7 +334,6 @@ class Run(Segment):
         local.inference = False
         local.anomaly, local.autocast, local.saved_hooks, local.masked = None, None, (), None
         modes.settle()
-        default = dtypes._default
         try:
             for entry, function, proceed, args, kwargs, grad, dtypes._default in pending:
                 modes.set_grad(grad)
@@ -334,7 +341,6 @@ class Run(Segment):
                     modes.settle()
                 self._call(entry, function if listened else proceed, args, kwargs)
         finally:
-            dtypes._default = default
             modes.off |= local.me
             local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks, local.masked = before
             if local.inference or local.anomaly or local.autocast is not None or local.saved_hooks or local.masked:

@@ -86,8 +86,9 @@ class device:
         return device, ((self.type,) if self.index is None else (self.type, self.index))
 
     def __enter__(self) -> device:
-        _here.stack = [*_here.stack, self]
-        modes.local.device = None if self is CPU else self
+        chosen = CPU if self == CPU else self
+        _here.stack = [*_here.stack, chosen]
+        modes.local.device = None if chosen is CPU else chosen
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -191,6 +192,7 @@ _here = _Here()
 def set_default_device(device_like: device | str | None) -> None:
     """Make new tensors of this thread live on ``device_like``; None means the cpu again."""
     chosen = CPU if device_like is None else device(device_like)
+    chosen = CPU if chosen == CPU else chosen  # which is asked for by identity
     _here.stack = [chosen, *_here.stack[1:]]
     modes.local.device = None if chosen is CPU else chosen
 
