@@ -29,6 +29,13 @@ PROGRAMS = {
         c = torch.autograd.grad((b * b).sum(), a, create_graph=True)[0]
         c.abs().sum().backward()
     """,
+    "what has no gradient may be written into one of several views": """
+        a = torch.ones(2, 2, requires_grad=True)
+        b = a.detach() * 1
+        a.unbind()[0].logical_not_()
+        (a * 1).split(1)[0].eq_(1)
+        a.unbind()[0].add_(1)
+    """,
     "a deviation of zero": """
         a = torch.tensor([-0.5, -0.5, -0.5], requires_grad=True)
         a.std().log().backward()
