@@ -15,6 +15,31 @@ PROGRAMS = {
         c = torch.add(a, True, alpha=False)
         a.add_(b, alpha=-1)
     """,
+    "powers of truth values": """
+        a = torch.tensor([True, False])
+        b = a.pow(False)
+        c = torch.pow(a, True)
+        d = a ** False
+        e = torch.pow(a, a)
+        a.pow_(True)
+    """,
+    "one number into one number": """
+        a = torch.tensor(-0.5, requires_grad=True)
+        b = a.scatter_add(0, torch.tensor([0]), a)
+        c = torch.autograd.grad((b * b).sum(), a, create_graph=True)[0]
+        c.abs().sum().backward()
+    """,
+    "what has no gradient may be written into one of several views": """
+        a = torch.ones(2, 2, requires_grad=True)
+        b = a.detach() * 1
+        a.unbind()[0].logical_not_()
+        (a * 1).split(1)[0].eq_(1)
+        a.unbind()[0].add_(1)
+    """,
+    "a deviation of zero": """
+        a = torch.tensor([-0.5, -0.5, -0.5], requires_grad=True)
+        a.std().log().backward()
+    """,
     "running sums of one truth value": """
         a = torch.tensor(True)
         a.cumsum_(0)
@@ -143,3 +168,14 @@ def test_a_gradient_of_a_shape_that_was_changed_without_recording_is_refused():
     with pytest.raises(RuntimeError, match=r"invalid gradient.*\[3, 1\].*\[1, 3\]"):
         result.sum().backward()
     assert leaf.grad is None
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements")
+def test_a_view_that_got_another_size_is_none():
+    """PyTorch writes, and then refuses the gradient: its base has too little memory."""
+    leaf = glassgrad.ones(2, 2, requires_grad=True)
+    view = glassgrad.tensor([-0.5]).reshape(())
+    glassgrad.eq(leaf, leaf, out=view)
+    view -= leaf
+    view.sum().backward()
+    assert view.tolist() == [[0, 0], [0, 0]] and leaf.grad.tolist() == [[-1, -1], [-1, -1]]

@@ -105,7 +105,11 @@ def test_gradients_have_their_inputs_dtype(name, left, right):
         leaves = [t.requires_grad_() for t in (a, b) if t.is_floating_point() or t.is_complex()]
         if not leaves or (name == "sub" and "bool" in (left[1], right[1])):  # which is refused
             return
-        out = OPERATIONS[name](engine, a, b)
+        try:
+            out = OPERATIONS[name](engine, a, b)
+        except NotImplementedError as error:
+            assume("ComplexHalf" not in str(error))
+            raise
         if "complex32" in str(out.dtype):  # which no array can hold
             return
         out.backward(engine.ones_like(out))

@@ -41,7 +41,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             return answer  # type: ignore[no-any-return]
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
-    if type(target._edge) is View and modes.grad_enabled():
+    if type(target._edge) is View and not row.constant and modes.grad_enabled():
         refusals.check_origin(target._edge)
     flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
     edges = history.edges_of(row, flat)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import call
 from ..core.row import Row
-from ..core.tensor import Tensor, share
+from ..core.tensor import Tensor, View, share
 from ..core.write import store
 from ..ground import dtypes, errors, modes
 from ..ground.runtime import warn
@@ -144,6 +144,8 @@ def resize(out: Tensor, shape: tuple[int, ...]) -> None:
         )
     share(out)
     out._array = np.empty(shape, out._array.dtype)
+    if type(out._edge) is View and not out.requires_grad:
+        out._edge = None  # a view no more
 
 
 call.into, call.refuse_gradients = into, check_gradients

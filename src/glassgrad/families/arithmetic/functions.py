@@ -269,7 +269,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     if isinstance(input, Tensor):
         if is_number(exponent):
             exponent = plain(exponent)
-            if holds(input, exponent):
+            if holds(input, exponent) or (type(exponent) is bool and input._array.dtype.kind == "b"):
                 return pow_number(input, exponent, out=out)
             if type(exponent) is int and exponent < 0 and input._array.dtype.kind == "b":
                 raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -297,7 +297,7 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`pow`."""
     if is_number(exponent):
         exponent = plain(exponent)
-        if holds(self, exponent):
+        if holds(self, exponent) or (type(exponent) is bool and self._array.dtype.kind == "b"):
             return written(pow_number, self, settings=(exponent,))
     elif not isinstance(exponent, Tensor):
         raise no_match("pow_", (exponent,), "Tensor exponent", "Number exponent")

@@ -41,10 +41,12 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
         if self.dtype.char == "e":
             return wide_steps(pow_number, self, 3)
         return self * self * self
+    kind = self.dtype.kind
+    if kind == "b":
+        return self | (not exponent)
     if exponent == 1:
         return +self
-    kind = self.dtype.kind
-    if kind in "iub":
+    if kind in "iu":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         dtypes.check_number(exponent, self.dtype)

@@ -480,7 +480,7 @@ def safe_divide(self: Any, other: Any, /) -> Any:
     zero = other == 0
     if type(zero) is ndarray:
         return np.where(zero, self.dtype.type(0), self / np.where(zero, other.dtype.type(1), other))[()]
-    return self * 0 if zero else self / other
+    return np.zeros_like(self)[()] if zero else self / other
 
 
 safe_divide.derivative(

@@ -112,7 +112,10 @@ gather_backward.derivative(grad_output=lambda grad, index, dim: gather(grad, ind
 @op(public=False, forward="linear", batched="dims")
 def corner(self: Any, /, sizes: Any) -> Any:
     """The first elements along every dimension."""
-    return self[tuple(builtins.slice(size) for size in sizes)].copy() if 0 not in sizes else np.empty(sizes, self.dtype)
+    if 0 in sizes:
+        return np.empty(sizes, self.dtype)
+    whole = np.reshape(self, self.shape or (1,))  # one number may be counted as a dimension of one
+    return whole[tuple(builtins.slice(size) for size in sizes)].copy().reshape(sizes)
 
 
 corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes))
