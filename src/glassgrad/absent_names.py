@@ -128,7 +128,7 @@ NAMES: dict[str, dict[str, str]] = {
         "normalize_storage_type storage_to_tensor_type",
     },
     "torch.sparse": {
-        _SPARSE: "as_sparse_gradcheck sampled_addmm spdiags spsolve",
+        _SPARSE: "as_sparse_gradcheck sampled_addmm spsolve",
         _GPU: "SparseSemiStructuredTensor SparseSemiStructuredTensorCUTLASS SparseSemiStructuredTensorCUSPARSELT "
         "to_sparse_semi_structured",
     },

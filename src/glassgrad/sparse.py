@@ -11,7 +11,7 @@ from .core.tensor import Tensor, wrap
 from .families.sparse import rows
 from .families.sparse.arithmetic import sum_dim as _sum_dim
 from .families.sparse.compressed import reduced_product as _reduced_product
-from .families.sparse.functions import checking, sparse_coo_tensor
+from .families.sparse.functions import checking, in_layout, sparse_coo_tensor
 from .families.sparse.kernels import keys_of
 from .ground import dtypes
 from .tensor.sparse import CooTensor, SparseTensor
@@ -101,6 +101,36 @@ def _softmax(input: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
     return rows.at_places_of(result, input.detach())
 
 
+def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any:
+    """A sparse matrix with a row of ``diagonals`` on each diagonal of ``offsets``: in column j stands its element j.
+
+    The layout is sparse_coo, sparse_csr or sparse_csc. RuntimeError where rows and offsets do not pair.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.spdiags.html
+    """
+    if offsets.dtype is not dtypes.int64:
+        raise RuntimeError(f"Offset Tensor must have dtype Long but got {offsets.dtype.scalar_name}")
+    if offsets.ndim > 1 or diagonals.ndim not in (1, 2):
+        what = "Offsets must be scalar or vector" if offsets.ndim > 1 else "Diagonals must be vector or matrix"
+        raise RuntimeError(what)
+    places, lines = offsets.reshape(-1).tolist(), diagonals.reshape(-1, diagonals.shape[-1])
+    if len(lines) != len(places):
+        raise RuntimeError(f"Number of diagonals ({len(lines)}) does not match the number of offsets ({len(places)})")
+    if len({*places}) < len(places):
+        raise RuntimeError("Offset tensor contains duplicate values")
+    if len(shape) != 2:
+        raise RuntimeError("Output shape must be 2d")
+    last = min(shape[1], lines.shape[1])
+    columns = [np.arange(max(0, offset), max(0, offset, min(last, shape[0] + offset))) for offset in places]
+    of_each = np.repeat(np.arange(len(places)), [len(part) for part in columns])
+    column = np.concatenate(columns)
+    indices = np.stack([column - np.array(places, dtype=np.int64)[of_each], column])
+    if layout not in (None, dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc):
+        raise RuntimeError(f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {layout}")
+    matrix = sparse_coo_tensor(wrap(indices), lines[wrap(of_each), wrap(column)], shape)
+    return matrix if layout in (None, dtypes.sparse_coo) else in_layout(matrix, layout)
+
+
 class _OldType(type):
     """The type of ``FloatTensor`` and its like: calling it makes a tensor, and a tensor of its dtype is an instance."""
 
@@ -177,4 +207,4 @@ class check_sparse_tensor_invariants:  # noqa: N801  PyTorch's name
         return checked
 
 
-__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "spdiags", "sum"]

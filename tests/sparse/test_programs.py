@@ -59,6 +59,23 @@ def refusals(torch, show):
         show.error(act, words=False)
 
 
+def diagonals(torch, show):
+    lines, at = torch.arange(12.0).reshape(3, 4), torch.tensor([0, -1, 2])
+    spdiags = torch.sparse.spdiags
+    for shape in ((5, 4), (4, 4), (3, 4)):  # with fewer columns PyTorch names places outside of the matrix
+        _seen(show, f"{shape}", spdiags(lines, at, shape))
+    _seen(show, "one", spdiags(lines[0], torch.tensor(1), (5, 4)))
+    for layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
+        show(f"{layout}", [repr(spdiags(lines, at, (5, 4), layout=layout))])
+    show.error(lambda: spdiags(lines, at[:2], (5, 4)))
+    show.error(lambda: spdiags(lines, at * 0, (5, 4)))
+    show.error(lambda: spdiags(lines, at, (5, 4, 1)))
+    show.error(lambda: spdiags(lines, at.int(), (5, 4)))
+    show.error(lambda: spdiags(lines, at[None], (5, 4)))
+    show.error(lambda: spdiags(lines[None], at, (5, 4)))
+    show.error(lambda: spdiags(lines, at, (5, 4), layout=torch.strided), words=False)
+
+
 def parts(torch, show):
     _, s = _matrix(torch)
     _seen(show, "coalesce", s.coalesce())

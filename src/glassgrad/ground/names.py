@@ -49,6 +49,7 @@ _HOMES = {
         ("profiler.events", "autograd.profiler_util"), ("utils.selective", "utils.checkpoint"),
     )},
 }  # fmt: skip
+_LONGEST_FIRST = sorted(_HOMES.items(), key=lambda home: -len(home[0]))
 _PUBLIC = frozenset((f"{OURS}.tensor.parameter", f"{OURS}.families.storage.typed"))  # of parts that are not PyTorch's
 
 
@@ -75,9 +76,9 @@ def torch_name(module: str, name: str) -> tuple[str, str]:
         return module, name
     if (module, name) in _ODD:
         return _ODD[module, name]
-    for home in sorted(_HOMES, key=len, reverse=True):
+    for home, theirs in _LONGEST_FIRST:
         if module == home or module.startswith(home + "."):
-            return _HOMES[home], name
+            return theirs, name
     if module.startswith(f"{OURS}.families."):
         functional = sys.modules.get(f"{OURS}.nn.functional")  # nobody has such a function without it
         return ("torch.nn.functional" if hasattr(functional, name) else "torch"), name
