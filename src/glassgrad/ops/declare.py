@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import cleandoc
 from types import FunctionType
 from typing import Any
 
@@ -94,7 +95,7 @@ def named(name: str, **words: str) -> Callable[[Function], Function]:
 
     def call(function: Function) -> Function:
         function.__name__ = function.__qualname__ = name
-        doc = function.__doc__ or ""
+        doc = cleandoc(function.__doc__ or "")  # it may stand deep
         for key, word in words.items():
             doc = doc.replace(f"{{{key}}}", word)
         function.__doc__ = doc

@@ -10,7 +10,7 @@ from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn_once
 from ...ops.autocast import low
-from ...ops.declare import composite
+from ...ops.declare import composite, named
 from ...tensor.overwritten import type_name
 from ..matrix.functions import demand
 from ..matrix.rows import c_name
@@ -354,67 +354,47 @@ def _transposed(
     return out if batched else squeeze_dim(out, 0)
 
 
-@composite(method=False, page="torch.nn.functional")
-def conv1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
-    """The products of the windows of ``input`` (n, c, l) or (c, l) with ``weight`` (o, c / groups, k), plus ``bias``.
+def _conv(dims: int, input: str, sizes: str, kernel: str, settings: str) -> Any:
+    function = f"conv{dims}d"
 
-    ``padding`` is a number of zeros on both sides, or 'valid' (none) or 'same' (so that the length stays).
-    """
-    return _forward("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    @composite(method=False, page="torch.nn.functional")
+    @named(function, input=input, sizes=sizes, kernel=kernel, settings=settings)
+    def conv(
+        input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    ) -> Any:
+        """The products of windows of {input} (n, c, {sizes}) or (c, {sizes}) with ``weight`` (o, c / groups, {kernel}).
 
+        Settings are {settings}; ``padding`` is a number of zeros on both sides, or 'valid' (none) or 'same' (so that
+        sizes stay).  ``bias`` (o) is added.
+        """
+        return _forward(function, dims, input, weight, bias, stride, padding, dilation, groups)
 
-@composite(method=False, page="torch.nn.functional")
-def conv2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
-    """The products of the windows of images (n, c, h, w) or (c, h, w) with ``weight`` (o, c / groups, kh, kw).
-
-    Settings are one number or two; ``padding`` may be 'valid' or 'same'.  ``bias`` (o) is added.
-    """
-    return _forward("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return conv
 
 
-@composite(method=False, page="torch.nn.functional")
-def conv3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
-) -> Any:
-    """The products of the windows of volumes (n, c, d, h, w) or (c, d, h, w) with ``weight`` (o, c / groups, *kernel).
+def _conv_transpose(dims: int, kernel: str) -> Any:
+    function = f"conv_transpose{dims}d"
 
-    Settings are one number or three; ``padding`` may be 'valid' or 'same'.  ``bias`` (o) is added.
-    """
-    return _forward("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+    @composite(method=False, page="torch.nn.functional")
+    @named(function, plain=f"conv{dims}d", kernel=kernel)
+    def conv(
+        input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+        groups: int = 1, dilation: Any = 1,
+    ) -> Any:  # fmt: skip
+        """The adjoint of ``{plain}``: ``weight`` (c, o / groups, {kernel}) spread by each element of ``input``.
 
+        ``output_padding`` makes the output larger at its end.
+        """
+        return _transposed(function, dims, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
-@composite(method=False, page="torch.nn.functional")
-def conv_transpose1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1,
-) -> Any:  # fmt: skip
-    """The adjoint of ``conv1d``: ``weight`` (c, o / groups, k) spread over the output by each element of ``input``.
-
-    ``output_padding`` makes the output longer at its end.
-    """
-    return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv
 
 
-@composite(method=False, page="torch.nn.functional")
-def conv_transpose2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1,
-) -> Any:  # fmt: skip
-    """The adjoint of ``conv2d``: ``weight`` (c, o / groups, kh, kw) spread by each element of ``input``."""
-    return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
-
-
-@composite(method=False, page="torch.nn.functional")
-def conv_transpose3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1,
-) -> Any:  # fmt: skip
-    """The adjoint of ``conv3d``: ``weight`` (c, o / groups, *kernel) spread by each element of ``input``."""
-    return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+conv1d = _conv(1, "sequences", "l", "k", "one number")
+conv2d = _conv(2, "images", "h, w", "kh, kw", "one number or two")
+conv3d = _conv(3, "volumes", "d, h, w", "*kernel", "one number or three")
+conv_transpose1d, conv_transpose2d = _conv_transpose(1, "k"), _conv_transpose(2, "kh, kw")
+conv_transpose3d = _conv_transpose(3, "*kernel")
 
 
 @composite(method=False)

@@ -174,10 +174,7 @@ def exponential(
     M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Any = None,  # noqa: N803
     layout: Any = dtypes.strided, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The window that falls by ``exp(-distance / tau)`` from ``center``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.exponential.html
-    """
+    """The window that falls by ``exp(-distance / tau)`` from ``center``."""
     kind = _checked("exponential", M, dtype, layout)
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
@@ -196,10 +193,7 @@ def cosine(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,  # noqa: N803
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The window of half a turn of the sine.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.cosine.html
-    """
+    """The window of half a turn of the sine."""
     kind = _checked("cosine", M, dtype, layout)
     how = {"dtype": kind, "device": device, "requires_grad": requires_grad}
     if M == 0:
@@ -212,10 +206,7 @@ def gaussian(
     M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided,  # noqa: N803
     device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The window of a normal density with deviation ``std``, one at its top.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.gaussian.html
-    """
+    """The window of a normal density with deviation ``std``, one at its top."""
     kind = _checked("gaussian", M, dtype, layout)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
@@ -232,10 +223,7 @@ def kaiser(
     M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided,  # noqa: N803
     device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The window by the modified Bessel function of a half circle of height ``beta``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.kaiser.html
-    """
+    """The window by the modified Bessel function of a half circle of height ``beta``."""
     kind = _checked("kaiser", M, dtype, layout)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
@@ -253,10 +241,7 @@ def general_cosine(
     M: int, *, a: Iterable[float], sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided,  # noqa: N803
     device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The sum of cosines of no, one, two... turns, with weights ``a`` of changing sign.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.general_cosine.html
-    """
+    """The sum of cosines of no, one, two... turns, with weights ``a`` of changing sign."""
     kind = _checked("general_cosine", M, dtype, layout)
     how = {"dtype": kind, "device": device, "requires_grad": requires_grad}
     if M < 2:
@@ -276,10 +261,7 @@ def general_hamming(
     M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided,  # noqa: N803
     device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The window ``alpha - (1 - alpha) cos``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.general_hamming.html
-    """
+    """The window ``alpha - (1 - alpha) cos``."""
     return general_cosine(
         M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
     )
@@ -299,8 +281,7 @@ def _bell(name: str, weights: list[float], says: str) -> Any:
         )
 
     window.__name__ = window.__qualname__ = name
-    page = f"https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.{name}.html"
-    window.__doc__ = f"{says}\n\n    Source: {page}\n    "
+    window.__doc__ = says
     return window
 
 
@@ -316,10 +297,7 @@ def bartlett(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,  # noqa: N803
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The triangle from zero to one and back.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.signal.windows.bartlett.html
-    """
+    """The triangle from zero to one and back."""
     kind = _checked("bartlett", M, dtype, layout)
     how = {"dtype": kind, "device": device, "requires_grad": requires_grad}
     if M < 2:

@@ -435,10 +435,7 @@ def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
             return serve(x)
 
     function.__name__ = f"special_{name}"
-    function.__doc__ = (
-        f"{doc}; no derivative.\n\n"
-        f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
-    )
+    function.__doc__ = f"{doc}; no derivative."
     return op(public=False, typed="float", constant=True, layout="elementwise", batched="point")(function)
 
 
@@ -480,10 +477,7 @@ def _row_of(name: str, kernel: Callable[[Any, Any], Any], doc: str) -> Any:
         return kernel(x, n)
 
     function.__name__ = f"special_{name}"
-    function.__doc__ = (
-        f"{doc} of degree ``n``; no derivative.\n\n"
-        f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
-    )
+    function.__doc__ = f"{doc} of degree ``n``; no derivative."
     return op(public=False, typed="float", constant=True, layout="elementwise", batched="point")(function)
 
 
