@@ -1,4 +1,4 @@
-"""Leaves: adding what arrives into ``leaf.grad``, and the ``AccumulateGrad`` made for a leaf when somebody asks."""
+"""Leaves: adding what arrives into ``leaf.grad``."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Kind:
     name     of the node, such as ``MulBackward0``
     run      ``run(record, grad, retain_graph)``: the gradients of the inputs as arrays, one for each edge
     lifted   the same as Tensors, by recorded operations
-    shown    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot)
+    shown    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot), or what is "derived" of one
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
     part     ``part(record, grad, retain_graph, lifted, wanted)``: the same of the edges alone that are ``wanted``, if
@@ -73,7 +73,7 @@ class Record:
     """One recorded operation.
 
     sequence  its number, counted up: the engine runs the highest first
-    run       the way back: the kind's, or ``history.gradients``, until the record is freed or somebody hooks it
+    run       the way back: the kind's, or ``plan.gradients``, until the record is freed or somebody hooks it
     edges     where the gradients of its differentiable inputs go on to
     saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
               a bare array: of a result, or (version -1, in printed calls) of an input whose history is an edge; of a
