@@ -73,12 +73,12 @@ def general(
     """
     collected = dict.fromkeys(inputs or ())
     owed = dependencies([edge for edge, _ in roots], collected if ends else {})
-    needed = None if inputs is None else _leading_to(owed, collected)
+    needed = None if inputs is None else _leading_to(owed, collected)  # the records that run; None: all
     if needed is not None and ends:
         needed.difference_update(collected)
     if needed is not None and accumulate:
         needed |= _chosen_themselves(collected, owed)
-    reached = None if needed is None else needed.union(collected)
+    reached = None if needed is None else needed.union(collected)  # what gradients are delivered to; None: all
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()

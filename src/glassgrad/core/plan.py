@@ -21,7 +21,7 @@ F32, F64, I64, B1 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8"), np.dtype("?"
 
 
 class SavedInput(NamedTuple):
-    """An input that rules read: its slot in ``record.saved``, which input it is, and the edges whose rules read it."""
+    """An input that rules read: its slot in ``record.saved``, which input it is, and for which edges, by number."""
 
     slot: int
     position: int
@@ -42,7 +42,7 @@ class Read(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One rule: the edges its gradients go to, what it reads, and itself on arrays and on Tensors."""
+    """One rule: the numbers of the edges its gradients go to, what it reads, and itself on arrays and on Tensors."""
 
     edges: tuple[int, ...]
     reads: tuple[Read, ...]
@@ -63,7 +63,7 @@ class Plan:
     saved_inputs   the inputs that are saved
     saved_results  the outputs that are saved: (slot, which output)
     constants      what ``record.constants`` holds: (whether sizes, of which input or which setting)
-    saves     the same by name: name -> ("tensor" | "result" | "constant", slot)
+    saves     all that is saved, by name: name -> ("tensor" | "result" | "constant", slot)
     rules     the rules
     broadcasts  whether gradients may have other sizes than their inputs, and are made to fit
     carry     which outputs carry gradients

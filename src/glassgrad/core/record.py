@@ -38,7 +38,7 @@ class Kind:
     name     of the node, such as ``MulBackward0``
     run      ``run(record, grad, retain_graph)``: the gradients of the inputs as arrays, one for each edge
     lifted   the same as Tensors, by recorded operations
-    shown    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot)
+    shown    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot), or what is "derived" of one
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
     part     ``part(record, grad, retain_graph, lifted, wanted)``: the same of the edges alone that are ``wanted``, if

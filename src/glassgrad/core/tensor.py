@@ -2,7 +2,8 @@
 and what few programs ask for from ``tensor/members.py``.
 
 ``_array``    the data: a NumPy array, or the scalar that NumPy gives for 0-d results while nobody aliases it
-``_edge``     the place in the graph: None, LEAF, the record that made it, a View, or the leaf that it stands for
+``_edge``     the place in the graph: None, LEAF, the record that made it, a View, or the leaf that it stands for (as
+              a saved leaf does that was packed and unpacked)
 ``_counter``  the version counter, shared by all aliases; None until the first alias or in-place write
 """
 
