@@ -42,7 +42,7 @@ def gradients_of(
         if row.listed:
             numbers = tuple(range(len(edges)))
         needs = tuple([edges[number] is not None and (wanted is None or wanted[number]) for number in numbers])
-        if True not in needs:
+        if not any(needs):
             continue
         arrived["needs"] = needs
         values = [

@@ -89,13 +89,8 @@ def sizes_to_fit(plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, .
     """The sizes that gradients must be fitted to; None where all are the result's."""
     if type(result) is not np.ndarray:  # one number: of numbers, or of a loss that sums up, whose rule spreads it
         return None
-    shape, sizes = result.shape, []
-    fits = True
-    for position in plan.edge_positions(arrays):
-        size = None if arrays[position] is None else arrays[position].shape
-        fits = fits and (size is None or size == shape)
-        sizes.append(size)
-    return None if fits else tuple(sizes)
+    sizes = tuple([None if arrays[at] is None else arrays[at].shape for at in plan.edge_positions(arrays)])
+    return None if all([size is None or size == result.shape for size in sizes]) else sizes
 
 
 def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
