@@ -586,3 +586,13 @@ def test_each_call_has_the_default_dtype_of_where_it_stands():
     call = torch.compile(made)
     for turn in range(9):
         assert [t.dtype for t in call(turn % 3 == 2)] == [t.dtype for t in made(turn % 3 == 2)]
+
+
+def test_a_graph_is_freed_though_its_program_saves_nothing():
+    step = torch.compile(lambda x: (x * 1.5).mean())
+    for _ in range(4):
+        x = torch.ones(3, requires_grad=True)
+        y = step(x)
+        y.backward()
+        with pytest.raises(RuntimeError, match="a second time"):
+            y.backward()

@@ -58,6 +58,7 @@ class Builder:
         self.edges: list[Value] = []  # what the way back leads to,
         self.grads: list[Value | None] = []  # the gradients for these,
         self.seed: Any = None  # and that with which it begins
+        self.frees = False  # whether a walk that keeps nothing frees the graph
         self.leaves = {id(s.function._grad): s.operands[0] for s in capture.steps if s.kind == "gradient"}
         self.wanted = [self._answer(tensor) for tensor in wanted]
         self.answers = [answer for answer in self.wanted if isinstance(answer, Answer)]
@@ -144,6 +145,7 @@ class Builder:
                 raise NotCapturable("a hook in the graph")
             if not isinstance(edge, Record) and edge not in ends:
                 raise NotCapturable("a leaf whose making was not seen")
+            self.frees = self.frees or isinstance(edge, Record) and edge.kind.frees
         edges = [edge for edge in ends if edge in below]
         with capture.listening():
             grads = capture.walk([root], edges, True, ends=True)
@@ -235,7 +237,7 @@ class Builder:
         of = text.name(version_of, "version_of")
         watched = [text.operand(v, True) for v in saved if v.source in ("outside", "argument")]
         edges = _tuple([f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges])
-        kind = text.name((value.shape, value.dtype), "kind")
+        kind = text.name((value.shape, self.frees), "kind")
         values = f"{_tuple([v.name for v in saved])}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
         record = f"{text.name(record_of, 'record_of')}({self.graded[0].name!r}, {edges}, {values}, back, {kind})"
         text.add(f"    record = {record}")

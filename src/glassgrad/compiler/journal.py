@@ -35,6 +35,7 @@ class Journal:
         self._had_none = {key for key, thing in met.items() if getattr(thing, "_grad", None) is None}
         self._free: set[int] = set()  # leaves whose gradients were taken away before anybody looked at gradients
         self._looked = False
+        self._native = True  # whether all of it is native programs, which make nothing on a device
         self.owners: dict[int, Any] = {}  # optimizers, and what else is given to calls and holds tensors
         self.reached: dict[int, Any] = {}  # tensors from outside, by identity
         self.fresh = False  # whether a call was made that the tape did not know
@@ -84,6 +85,7 @@ class Journal:
         else:
             self.text.lines += [f"    with set_grad_enabled({modes.local.grad}):", f"    {call}"]
         self._look()
+        self._native = False
         return result
 
     def segment(self, run: Any, pending: Any, program: Any, alive: Sequence[int]) -> None:
@@ -103,6 +105,7 @@ class Journal:
         arguments = ", ".join([self._tensor(tensor) for tensor in run.given[: run.count]])
         leaves = {id(leaf): leaf for leaf, _ in run.graded}
         native = program is not None and program.native
+        self._native = self._native and bool(native)
         set_anyway = {key: leaf for key, leaf in leaves.items() if native and key in self._cleared}
         tests = [] if program is None else self._tests(program, leaves)
         self._clear(but=set_anyway)
@@ -144,7 +147,7 @@ class Journal:
         self._check()
         self._clear()
         self.text.add(f"    return {self._operand(result)}")
-        tests = []
+        tests = [] if self._native else [f"not {self.text.name(default_is_cpu, 'default_is_cpu')}()"]
         for key, leaf in self.reached.items() if self._looked else ():
             if is_leaf(leaf._edge) and key not in self._free:
                 tests.append(f"{self._tensor(leaf)}._grad is {'not ' if key in self._had_none else ''}None")

@@ -60,15 +60,16 @@ class Passes(Known):
         roots = self._roots(outputs, seeds)
         self._leaves_below(roots)
         edges = [api._target(tensor, roots) for tensor in wanted]
-        if None in edges:
+        if any(edge is None for edge in edges):
             raise NotCapturable("it asks for the gradient of a tensor that has none")
         unique = list(dict.fromkeys(edges))
         keep = arguments.get("retain_graph")
         grads = self.walk(roots, unique, bool(create if keep is None else keep), create=bool(create))
         by_edge = dict(zip(unique, grads, strict=True))
         result = [by_edge[edge] for edge in edges]
-        if None in grads and not arguments.get("allow_unused"):
-            raise RuntimeError(errors.UNUSED.format(index=result.index(None)))
+        unused = [place for place, grad in enumerate(result) if grad is None]
+        if unused and not arguments.get("allow_unused"):
+            raise RuntimeError(errors.UNUSED.format(index=unused[0]))
         if create:
             return tuple(result)
         shown: set[int] = set()

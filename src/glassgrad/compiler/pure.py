@@ -13,7 +13,6 @@ from numpy import ndarray
 
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
-from ..ground.device import default_is_cpu
 from ..ground.exposed import owner_of
 from . import function
 from .deferral import parameters
@@ -49,7 +48,7 @@ class Pure(Compiled):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if modes.watch or self.eager or function.stance != "default" or not default_is_cpu():
+        if modes.watch or self.eager or function.stance != "default":
             return super().call(args, kwargs)
         key: list[Any] = [modes.local.grad, dtypes._default, len(args)]
         inputs: list[Any] = []

@@ -37,7 +37,7 @@ def walk(record: Any, grad: Any, retain_graph: bool) -> Any:
     saved, versions, back, _ = record.saved
     _unwritten(record, versions)
     saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
-    if not retain_graph and saved:  # a graph that saves nothing can be walked as often as one likes
+    if not retain_graph and record.constants[1]:  # a graph that frees nothing can be walked as often as one likes
         record.release()
     return back(saved, grad)
 
@@ -66,7 +66,7 @@ def _twice(record: Record, grad: Any, retain_graph: bool) -> Any:
         [(edge_of(again()), grad)], retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=True
     )
     by_edge = dict(zip(edges, grads, strict=True))
-    if not retain_graph:
+    if not retain_graph and record.constants[1]:
         record.release()
     return tuple([by_edge.get(edge) for edge in record.edges])
 
