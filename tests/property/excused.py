@@ -61,6 +61,7 @@ REASONS = [
     Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
     Reason("PyTorch's gradient is a view", "taken", "created in no_grad mode", r"autograd\.grad"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool).*(atan2|lerp)"),
+    Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
     Reason("PyTorch's smallest norm is no half", "numbers", "nan", r"float16(.|\n)*cosine_similarity"),
     Reason("slopes of logit at NaN, one by one and by vectors", "numbers", "nan", "logit"),
     Reason("the sign of NaN", "numbers", "", "copysign"),

@@ -36,6 +36,10 @@ PROGRAMS = {
         (a * 1).split(1)[0].eq_(1)
         a.unbind()[0].add_(1)
     """,
+    "no dimensions to roll": """
+        a = torch.arange(6).view(2, 3)
+        b = torch.roll(a, 4, None)
+    """,
     "a deviation of zero": """
         a = torch.tensor([-0.5, -0.5, -0.5], requires_grad=True)
         a.std().log().backward()
