@@ -36,6 +36,12 @@ PROGRAMS = {
         (a * 1).split(1)[0].eq_(1)
         a.unbind()[0].add_(1)
     """,
+    "a vector of weights with a vector of biases": """
+        a = torch.ones(3)
+        b = torch.nn.functional.linear(a, a, torch.ones(4))
+        c = torch.nn.functional.linear(a, a, torch.tensor(1.0))
+        d = torch.nn.functional.linear(torch.ones(4, 2, 3), torch.ones(5, 3), torch.ones(2, 5))
+    """,
     "no dimensions to roll": """
         a = torch.arange(6).view(2, 3)
         b = torch.roll(a, 4, None)
