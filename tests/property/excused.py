@@ -68,6 +68,7 @@ REASONS = [
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort"),
     Reason("values at infinity", "numbers", "nan|inf", "norm|gelu|qr|svd|prod|dist|solve|inv|logcumsumexp|atan2.*pow"),
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
+    Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason("low-level layers have no out=", "refused", "unexpected keyword argument 'out'"),
     Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype|_cpu|output.dtype", "out="),
     Reason("PyTorch reads what it has overwritten", "refused", "single memory location", r"^m = (.|\n)*out="),
