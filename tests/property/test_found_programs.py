@@ -42,6 +42,14 @@ PROGRAMS = {
         c = torch.nn.functional.linear(a, a, torch.tensor(1.0))
         d = torch.nn.functional.linear(torch.ones(4, 2, 3), torch.ones(5, 3), torch.ones(2, 5))
     """,
+    "sizes that do not go together": """
+        a = torch.tensor([1]).broadcast_to((2, -1))
+        a.masked_fill_(torch.tensor([True, False]), 2)
+        b = torch.zeros(1, 3)
+        b.masked_fill_(torch.ones(2, 3) > 0, 2)
+        c = torch.nn.functional.embedding(torch.tensor([0]), torch.tensor(1.0))
+        d = torch.linalg.solve(torch.eye(2).expand(1, 2, 2, 2), torch.ones(1, 4, 2, 2))
+    """,
     "no dimensions to roll": """
         a = torch.arange(6).view(2, 3)
         b = torch.roll(a, 4, None)
