@@ -244,7 +244,7 @@ def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any
             check_info("linalg.solve", "solve", info)
         solutions = lu_solved(factors, pivots, B, True, False)
     except ValueError:
-        together(A.shape[:-2], B.shape[:-2])
+        together(B.shape[:-2], A.shape[:-2])
         raise
     if vector:
         return solutions[..., 0]
