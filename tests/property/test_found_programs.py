@@ -50,6 +50,12 @@ PROGRAMS = {
         c = torch.nn.functional.embedding(torch.tensor([0]), torch.tensor(1.0))
         d = torch.linalg.solve(torch.eye(2).expand(1, 2, 2, 2), torch.ones(1, 4, 2, 2))
     """,
+    "a norm into an empty tensor": """
+        a = torch.arange(6.0).view(2, 3)
+        b = torch.nuclear_norm(a, out=torch.zeros(0))
+        c = torch.zeros(4)
+        torch.nuclear_norm(a, (0, 1), out=c)
+    """,
     "no dimensions to roll": """
         a = torch.arange(6).view(2, 3)
         b = torch.roll(a, 4, None)
