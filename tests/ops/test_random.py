@@ -434,3 +434,36 @@ def test_meta_draws_nothing():
     assert target.device.type == "meta" and target._version == 1
     assert glassgrad.bernoulli(target).shape == target.shape
     assert glassgrad.rand(1).item() == wanted
+
+
+LAYOUTS = {
+    "rows repeated": "torch.linspace(0.1, 0.9, 4).expand(3, 4)",
+    "columns repeated": "torch.linspace(0.1, 0.9, 3).view(3, 1).expand(3, 4)",
+    "turned": "torch.linspace(0.1, 0.9, 12).view(4, 3).mT",
+    "every second": "torch.linspace(0.1, 0.9, 24).view(3, 8)[:, ::2]",
+    "three turned": "torch.linspace(0.1, 0.9, 12).view(3, 2, 2).permute(2, 0, 1)",
+    "three repeated": "torch.linspace(0.1, 0.9, 4).view(1, 4, 1).expand(2, 4, 3)",
+    "channels last": "torch.linspace(0.1, 0.9, 16).view(1, 4, 2, 2).contiguous(memory_format=torch.channels_last)",
+    "windows": "torch.linspace(0.1, 0.9, 12).unfold(0, 4, 2)",
+}
+DRAWS = """
+torch.bernoulli(x, 0.3)|torch.bernoulli(x)|torch.nn.functional.dropout(x, 0.4)|torch.native_dropout(x, 0.4, True)[0]
+torch.rand_like(x)|torch.randn_like(x)|torch.poisson(x * 5)|torch.normal(x, 1.0)|torch.normal(0.0, x)
+torch.multinomial(x.flatten(1), 2)|torch.multinomial(x.flatten(1), 1)|torch.nn.functional.rrelu(-x, training=True)
+torch.nn.functional.gumbel_softmax(x)|torch.nn.functional.alpha_dropout(x, 0.4)|torch.randint_like(x, 9)
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("draw", DRAWS.strip().replace("\n", "|").split("|"))
+def test_draws_come_in_the_order_of_memory_that_torch_gives_the_result(draw, layout):
+    drawn = []
+    for engine in (pytest.importorskip("torch"), glassgrad):
+        scope = {"torch": engine}
+        scope["x"] = eval(LAYOUTS[layout], scope)
+        engine.manual_seed(3)
+        result = eval(draw, scope)
+        drawn.append((result.stride(), result.flatten().tolist()))
+    assert drawn[1][0] == drawn[0][0]
+    assert drawn[1][1] == pytest.approx(drawn[0][1], rel=1e-6)

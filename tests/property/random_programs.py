@@ -10,6 +10,7 @@ import random
 import re
 import warnings
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -467,7 +468,10 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
 
 def keeps_gradient(pool: dict[str, Any]) -> bool:
     """Whether a gradient of PyTorch's is in memory that was handed in, and is added to."""
-    grads = [tensor.grad for tensor in pool.values() if tensor.is_leaf and tensor.grad is not None]
+    grads = []
+    for tensor in pool.values():
+        with suppress(RuntimeError):  # which views say whose base was written
+            grads += [tensor.grad] if tensor.is_leaf and tensor.grad is not None else []
     places = [tensor.data_ptr() for tensor in (*pool.values(), *grads)]
     return any(grad.numel() and places.count(grad.data_ptr()) > 1 for grad in grads)
 
@@ -574,8 +578,7 @@ def main() -> None:
     parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
     parser.add_argument("--ended", default=None, help="a pattern of the reasons to print programs of")
     options = parser.parse_args()
-    sorts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
+    sorts, reasons = Counter[str](), Counter[str]()
     programs = 0
     for seed in counts.asked(options):
         programs += 1

@@ -36,6 +36,30 @@ PROGRAMS = {
         (a * 1).split(1)[0].eq_(1)
         a.unbind()[0].add_(1)
     """,
+    "a vector of weights with a vector of biases": """
+        a = torch.ones(3)
+        b = torch.nn.functional.linear(a, a, torch.ones(4))
+        c = torch.nn.functional.linear(a, a, torch.tensor(1.0))
+        d = torch.nn.functional.linear(torch.ones(4, 2, 3), torch.ones(5, 3), torch.ones(2, 5))
+    """,
+    "sizes that do not go together": """
+        a = torch.tensor([1]).broadcast_to((2, -1))
+        a.masked_fill_(torch.tensor([True, False]), 2)
+        b = torch.zeros(1, 3)
+        b.masked_fill_(torch.ones(2, 3) > 0, 2)
+        c = torch.nn.functional.embedding(torch.tensor([0]), torch.tensor(1.0))
+        d = torch.linalg.solve(torch.eye(2).expand(1, 2, 2, 2), torch.ones(1, 4, 2, 2))
+    """,
+    "a norm into an empty tensor": """
+        a = torch.arange(6.0).view(2, 3)
+        b = torch.nuclear_norm(a, out=torch.zeros(0))
+        c = torch.zeros(4)
+        torch.nuclear_norm(a, (0, 1), out=c)
+    """,
+    "no dimensions to roll": """
+        a = torch.arange(6).view(2, 3)
+        b = torch.roll(a, 4, None)
+    """,
     "a deviation of zero": """
         a = torch.tensor([-0.5, -0.5, -0.5], requires_grad=True)
         a.std().log().backward()

@@ -19,6 +19,7 @@ from ..arithmetic.rows import mul_number
 from ..norm import rows as norm_rows
 from ..norm.functions import check_kinds, check_normalized, several_values
 from ..random.kernels import bernoulli
+from ..random.rows import placed
 from ..reduce.functions import check_tensor
 from . import rows
 
@@ -219,8 +220,8 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Te
     shape = input._array.shape
     if train is False or not input._array.size:
         return input.clone(), wrap(np.ones(shape, bool))
-    stays = bernoulli(default_generator, 1 - p, shape, np.dtype(bool))
-    mask = wrap(stays)
+    like = input._array if type(input._array) is np.ndarray else np.empty(shape)
+    mask = wrap(placed(like, lambda sizes: bernoulli(default_generator, 1 - p, sizes, np.dtype(bool))))
     return mul_number(input * mask, 0.0 if p == 1 else 1 / (1 - p)), mask
 
 

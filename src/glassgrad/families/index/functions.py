@@ -178,7 +178,9 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     except RuntimeError:
         writable.check_writable(self, False)  # which PyTorch asks first
         raise
-    rows.together(self._array.shape, mask._array.shape)
+    sizes = rows.together(self._array.shape, mask._array.shape)
+    if sizes != self._array.shape:
+        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(sizes)}")
     others = (mask, *(write.separate(self, number) for number in others[1:]))
     if writable.is_doubled(self._array):
         others = (_shared(self, mask), *others[1:])

@@ -395,7 +395,7 @@ def _several(value: Any) -> tuple[int, ...]:
 @composite()
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
-    shifts, dims = _several(shifts), _several(dims)
+    shifts, dims = _several(shifts), () if dims is None else _several(dims)
     if len(dims) == len(shifts) > 0 and not input._array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return rows.roll(input, shifts, dims)

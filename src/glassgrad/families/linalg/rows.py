@@ -12,6 +12,7 @@ from ...core import plan
 from ...core.row import op
 from ...ops.declare import COMPOSITES
 from ...tensor.lifted import all_values
+from ..index.rows import together
 from ..pointwise.limit import conj, real
 from ..reduce.rows import prod_dim
 from ..shape.rows import on_arrays, sum_to, transpose, unsqueeze
@@ -242,6 +243,9 @@ def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any
         if not lenient:
             check_info("linalg.solve", "solve", info)
         solutions = lu_solved(factors, pivots, B, True, False)
+    except ValueError:
+        together(B.shape[:-2], A.shape[:-2])
+        raise
     if vector:
         return solutions[..., 0]
     if not left:

@@ -200,12 +200,20 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if n == 2:
         return addmm(bias, input, t(weight))
     array = input._array
-    if m == 2 and array.flags.c_contiguous and bias._array.flags.c_contiguous:
+    if m == 1 and bias._array.ndim:
+        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+    fits = n == 1 or bias._array.ndim < 2
+    if m == 2 and fits and array.flags.c_contiguous and bias._array.flags.c_contiguous:
         lines = reshape(input, (math.prod(array.shape[:-1]), array.shape[-1]))
         is_vector = bias._array.shape == weight._array.shape[:1]
         product = linear_2d(bias, lines, weight) if is_vector else addmm(bias, lines, t(weight))
         return view(product, (*array.shape[:-1], product._array.shape[1]))
-    return matmul(input, t(weight)) + bias
+    product = matmul(input, t(weight))
+    result = product + bias
+    if result._array.shape != product._array.shape:
+        sizes = list(product.shape), list(result.shape)
+        raise RuntimeError(f"output with shape {sizes[0]} doesn't match the broadcast shape {sizes[1]}")
+    return result
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------

@@ -185,8 +185,7 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
     """
     if dim is None and input._array.ndim > 2:
         raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
-    total = input.norm("nuc", dim, keepdim)
-    return total if out is None else out.copy_(total)  # type: ignore[no-any-return]
+    return norm(input, "nuc", dim, keepdim, out=out)  # type: ignore[no-any-return]
 
 
 # -- normalisation -----------------------------------------------------------------------------------------------------

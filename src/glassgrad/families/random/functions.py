@@ -281,7 +281,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
     elif isinstance(input, lifted.Lifted):
         result = rows.bernoulli_over(input, float(p), generator)
     else:
-        result = bernoulli_(wrap(np.empty_like(input._array)), p, generator=generator)
+        result = bernoulli_(wrap(np.empty(input._array.shape, input._array.dtype)), p, generator=generator)
     return result if out is None else into(Composed("bernoulli", ""), (input,), out, result)
 
 

@@ -164,8 +164,9 @@ def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement
     if replacement and num_samples > 1:
         chosen = _by_bisection(gen, rows, num_samples)
     else:
-        chosen = _by_race(gen, rows, num_samples)
-    return chosen.reshape(*probs.shape[:-1], num_samples)
+        by_columns = probs.flags.f_contiguous and not probs.flags.c_contiguous  # draws come as the chances lie
+        chosen = _by_race(gen, rows, num_samples, by_columns)
+    return chosen.copy().reshape(*probs.shape[:-1], num_samples)
 
 
 # --- how it is done ---------------------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ def _below(gen: Generator, n: int, p: float) -> np.ndarray:
     return yes
 
 
-def _by_race(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
+def _by_race(gen: Generator, rows: np.ndarray, num_samples: int, by_columns: bool) -> np.ndarray:
     if not rows.size:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
@@ -197,7 +198,8 @@ def _by_race(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
     if not np.all(rows.any(axis=1)):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        quotients = rows / exponential(gen, rows.shape, rows.dtype)
+        waits = exponential(gen, rows.shape[::-1] if by_columns else rows.shape, rows.dtype)
+        quotients = rows / (waits.T if by_columns else waits)
     if num_samples == 1:
         return quotients.argmax(axis=1).astype(np.int64, copy=False)
     wide = quotients.astype(np.float64) if rows.dtype.itemsize < 4 else quotients

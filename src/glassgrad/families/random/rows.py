@@ -15,6 +15,7 @@ from ...core.row import op
 from ...core.tensor import wrap
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
+from ...ground.window import overlaps, strides_of
 from ...kernels.columns import not_implemented
 from ..arithmetic.quotients import NOT_IMPLEMENTED, refuse
 from ..cast.rows import fill_number
@@ -37,7 +38,7 @@ def source(generator: Generator | None) -> Generator:
 
 def placed(self: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
     """Numbers drawn by ``draw(sizes)`` in the order of the memory of ``self``, in its shape."""
-    if self.ndim < 2 or self.flags.c_contiguous:
+    if self.ndim < 2 or self.flags.c_contiguous or overlaps((self.shape, strides_of(self), 0)):
         return draw(self.shape)
     order = sorted(range(self.ndim), key=lambda axis: -self.strides[axis])
     back = np.argsort(order)
