@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from importlib import import_module as _import_module
 from typing import Any
 
 from .ground import process as _process  # before NumPy
@@ -91,7 +92,7 @@ def _promised() -> Any:
 
 
 def _show_paths(paths: Any) -> None:
-    _promised().show(paths)
+    _import_module(f"{__package__}.promised").show(paths)  # by no ``load``: this is within the import of ``paths``
 
 
 def missing(name: str) -> Any:
