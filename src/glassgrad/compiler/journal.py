@@ -13,7 +13,6 @@ from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
 from ..core.tensor import LEAF, Tensor, View, share
 from ..ground import dtypes, modes
-from ..ground.device import default_is_cpu
 from ..optim.optimizer import Optimizer
 from .deferral import OWNERS, parameters, without_gradients
 from .emit import Text
@@ -64,7 +63,7 @@ class Journal:
         arguments = [self._operand(piece) for piece in args]
         arguments += [f"{name}={self._operand(piece)}" for name, piece in kwargs.items()]
         leaves = without_gradients(function, args, kwargs)
-        if modes.unusual or dtypes._default is not self.default or not default_is_cpu():
+        if modes.unusual or dtypes._default is not self.default or modes.local.device is not None:
             self.refuse("a call that is made as it is written is in another mode than the function")
         self._busy = True
         try:
@@ -147,7 +146,7 @@ class Journal:
         self._check()
         self._clear()
         self.text.add(f"    return {self._operand(result)}")
-        tests = [] if self._native else [f"not {self.text.name(default_is_cpu, 'default_is_cpu')}()"]
+        tests = [] if self._native else [f"{self.text.name(modes.local, 'local')}.device is not None"]
         for key, leaf in self.reached.items() if self._looked else ():
             if is_leaf(leaf._edge) and key not in self._free:
                 tests.append(f"{self._tensor(leaf)}._grad is {'not ' if key in self._had_none else ''}None")

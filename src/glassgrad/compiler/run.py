@@ -14,7 +14,7 @@ from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
 from ..core.tensor import Tensor, View, edge_of, share
 from ..ground import dtypes, listening, modes
-from ..ground.device import CPU, default_is_cpu
+from ..ground.device import CPU
 from ..ground.generator import default_generator
 from ..ground.size import Size
 from ..optim.optimizer import Optimizer
@@ -94,7 +94,7 @@ class Run(Segment):
         if listening.listeners is not self.listeners:
             self.listeners = listening.listeners
             self.alone = self.only_runs(self.listeners)
-        if modes.unusual or modes.transforming or not self.alone or not default_is_cpu():
+        if modes.unusual or modes.transforming or not self.alone or modes.local.device is not None:
             return self._as_written("another mode is on, or somebody else listens")
         if kind == "step" and whole_numbers(role, args, kwargs, self.makes):
             self._see(args, kwargs)  # indices, say, which others will have to look at
