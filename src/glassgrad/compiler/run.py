@@ -411,7 +411,8 @@ class Run(Segment):
         node, state, kind = self.node, self.state, role.kind
         if self.journal is not None:
             self.journal.fresh = True
-        if self.pending:
+        parted = bool(self.pending)  # what comes after this call is no part of a program with what comes before it
+        if parted:
             state.note(f"{role.name}() is another call than before", self)
             with self.lock:
                 self._run(anew=False)
@@ -457,6 +458,8 @@ class Run(Segment):
                 tells = not isinstance(results, (Number, tuple, list))
                 if tells and not (outputs or written or acts or draws):
                     node.told[call_key] = result
+                    if parted:
+                        return self._unheard(result)
                     self.unmeet(*before)
                     return result
             metas = [Meta(t) for t in outputs]
