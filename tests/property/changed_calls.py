@@ -31,7 +31,7 @@ LEFT_OUT = re.compile(
     r"^_|\._|native_|segment_reduce|^lstm|^gru|^rnn|scaled_dot|"
     r"empty|sparse|packed|Tensor\.(set_|type|numpy|tolist|__)|pack_|rrelu|lobpcg|svd_lowrank|pca|bessel_[jy]|airy|igamma"
 )
-ENDS = re.compile(r"include_last_offset|torch\.(embedding_bag|grid_sampler)")
+ENDS = re.compile(r"embedding_bag|torch\.grid_sampler")
 
 
 class Unwritten(Exception):  # noqa: N818  no error
