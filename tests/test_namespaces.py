@@ -182,6 +182,13 @@ def test_what_a_namespace_has_is_listed():
         there = {listed for listed in getattr(sys.modules[name], "__all__", ()) if hasattr(ours, listed)}
         tried += len(there)
         unlisted |= {f"{name}.{one}": "dir" for one in there - {*dir(ours)}}
+        unlisted |= {f"{name}.{one}": "nothing" for one in getattr(ours, "__all__", ()) if not hasattr(ours, one)}
         if name == "torch":
             unlisted |= {f"{name}.{one}": "import *" for one in there - {*ours.__all__}}
     assert tried > 2000 and unlisted == {}
+
+
+def test_the_source_of_a_layer_is_found_by_whoever_imports_its_module_first():
+    script = "import glassgrad.nn.modules.linear as m, inspect; print(inspect.getsource(m.Linear).splitlines()[0])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "class Linear(Module):\n", done.stderr

@@ -4,7 +4,7 @@ Source: https://docs.pytorch.org/docs/stable/distributions.html
 """
 
 from ..ground.importing import load
-from ..ground.paths import house, show_all
+from ..ground.paths import house, show, show_all
 from . import constraints, transform, transforms, utils  # noqa: F401  the formulas register themselves
 from .categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
 from .composed import Independent, MixtureSameFamily, TransformedDistribution
@@ -78,6 +78,8 @@ _HOMES = {  # by file: PyTorch's files, and the families of each
     },
 }  # fmt: skip
 show_all(__name__, _HOMES)
+show(f"{__name__}.multivariate_normal", f"{__name__}.matrices",
+     "_batch_mahalanobis=squared_distance _batch_mv=times _precision_to_scale_tril=factor_of_inverse")  # fmt: skip
 for _file, _families in _HOMES.items():
     house(load(f"{__name__}.{_file}"), f"{__name__}.{next(iter(_families))}")
 house(transform, f"{__name__}.transforms")

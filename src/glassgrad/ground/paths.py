@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -77,16 +78,17 @@ class _Finder:
 
     def exec_module(self, module: ModuleType) -> None:
         """Give the module its names, which are fetched when somebody wants them; those that nobody publishes too."""
-        from .later import later  # as in ``house``
+        from .later import later, published  # as in ``house``
 
         name = module.__name__
         files = _shown[name]
         names = vars(module)
-        published, listed = later(names, "torch" + name[name.index(".") :], files)
+        brought = dict(published(" ".join(files.values())))
+        served, listed = later(names, "torch" + name[name.index(".") :], files)
 
         def get(attribute: str) -> Any:
             try:
-                return published(attribute)
+                return served(attribute)
             except AttributeError:
                 if not attribute.startswith("__"):
                     for whole in map(load, files):
@@ -94,11 +96,13 @@ class _Finder:
                             return vars(whole)[attribute]
                 raise
 
-        every: Sequence[str] = " ".join(files.values()).split()
-        names.update(__getattr__=get, __dir__=listed, __all__=sorted(every))
-        first = sys.modules.get(next(iter(files)))
-        if first is not None:
-            module.__file__, module.__doc__ = first.__file__, first.__doc__
+        public = sorted(attribute for attribute in brought if not attribute.startswith("_"))
+        names.update(__getattr__=get, __dir__=listed, __all__=public)
+        first = next(iter(files))
+        spec = find_spec(first)
+        module.__file__ = None if spec is None else spec.origin  # by which the source of its classes is found
+        if first in sys.modules:
+            module.__doc__ = sys.modules[first].__doc__
 
 
 _finder: Any = _Finder()
