@@ -66,7 +66,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     agreed = everyday_arrays(plan, flat)
     if agreed is None:
         if row.formerly and any([isinstance(setting, Tensor) for setting in settings]):
-            return call(row, *refusals.former(row, (*tensors, *settings)), out)
+            tensors, settings = refusals.former(row, (*tensors, *settings))
+            return call(row, tensors, settings, out)
         if row.fallback is not None:
             return row.fallback(*tensors, *settings)
     arrays, common, rounded = agreed or agree(row, flat)

@@ -100,7 +100,7 @@ class _Finder:
         names.update(__getattr__=get, __dir__=listed, __all__=public)
         first = next(iter(files))
         spec = find_spec(first)
-        module.__file__ = spec and spec.origin  # by which the source of its classes is found
+        module.__file__ = None if spec is None else spec.origin  # by which the source of its classes is found
         if first in sys.modules:
             module.__doc__ = sys.modules[first].__doc__
 
