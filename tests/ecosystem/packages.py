@@ -58,6 +58,16 @@ NEEDS = {
     "keras": ["keras==3.15.1"],
     "sentence_transformers": ["sentence-transformers==6.2.0", "transformers==5.23.0"],
     "vit_pytorch": ["vit-pytorch==1.26.11"],
+    "curvature": [
+        "opacus==1.6.0",
+        "backpack-for-pytorch==1.7.1",
+        "laplace-torch==0.3",
+        "entmax==1.3",
+        "pytorch-crf==0.7.2",
+        "vector-quantize-pytorch==1.32.0",
+        "ema-pytorch==0.8.3",
+        "pytorch-msssim==1.0.0",
+    ],
     "tensordict": ["tensordict==0.15.3"],
     "einx": ["einx==0.4.3", "jaxtyping==0.3.11", "beartype==0.23.1"],
 }
