@@ -3,11 +3,13 @@
 import copy
 import importlib
 import pickle
+from operator import attrgetter
 
 import pytest
 
 import glassgrad
 from tests.agreement import cases, check
+from tests.torch_reference import torch as real
 
 pytestmark = pytest.mark.torch
 
@@ -407,3 +409,19 @@ def test_paths_that_scripts_import_from(path):
         found = getattr(importlib.import_module(f"torch.nn.modules.{module}"), name)
         assert importlib.import_module("torch.nn.common_types")._size_2_t
     assert found.__module__.startswith("glassgrad")
+
+
+def refuses(of):
+    try:
+        of(no_such_setting=1)
+    except TypeError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("namespace", "nn optim optim.lr_scheduler distributions nn.utils.parametrizations".split())
+def test_settings_that_a_class_does_not_have_are_refused_as_in_pytorch(namespace):
+    theirs, ours = (attrgetter(namespace)(engine) for engine in (real, glassgrad))
+    names = [name for name in dir(theirs) if isinstance(getattr(theirs, name), type) and hasattr(ours, name)]
+    assert names
+    assert [name for name in names if refuses(getattr(theirs, name)) and not refuses(getattr(ours, name))] == []

@@ -26,7 +26,7 @@ class _Elementwise(Module):
         if shown is not None:
             cls._shown = shown.split()
 
-    def __init__(self, **settings: Any) -> None:
+    def _made_with(self, **settings: Any) -> None:
         super().__init__()
         for name, value in settings.items():
             setattr(self, name, value)
@@ -46,7 +46,7 @@ class _Switch(_Elementwise, shown="inplace"):
     """A function whose only setting is ``inplace``."""
 
     def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
+        self._made_with(inplace=inplace)
 
 
 class ReLU(_Switch):
@@ -130,7 +130,7 @@ class Threshold(_Elementwise, shown="threshold value inplace"):
     """x where it is above ``threshold``, else ``value``."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__(threshold=threshold, value=value, inplace=inplace)
+        self._made_with(threshold=threshold, value=value, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
@@ -140,7 +140,7 @@ class RReLU(_Elementwise, shown="lower upper inplace"):
     """Leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training, and is their mean else."""
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__(lower=lower, upper=upper, inplace=inplace)
+        self._made_with(lower=lower, upper=upper, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
@@ -180,7 +180,7 @@ class ELU(_Elementwise, shown="alpha inplace"):
     """x where positive, else alpha * (exp(x) - 1)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
+        self._made_with(alpha=alpha, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
@@ -190,7 +190,7 @@ class CELU(_Elementwise, shown="alpha inplace"):
     """x where positive, else alpha * (exp(x / alpha) - 1)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
+        self._made_with(alpha=alpha, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
@@ -200,7 +200,7 @@ class LeakyReLU(_Elementwise, shown="negative_slope inplace"):
     """x where positive, else negative_slope * x."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__(negative_slope=negative_slope, inplace=inplace)
+        self._made_with(negative_slope=negative_slope, inplace=inplace)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
@@ -210,7 +210,7 @@ class GELU(_Elementwise, shown="approximate"):
     """x * Phi(x), Phi being the normal distribution; or its tanh approximation."""
 
     def __init__(self, approximate: str = "none") -> None:
-        super().__init__(approximate=approximate)
+        self._made_with(approximate=approximate)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, approximate=self.approximate)
@@ -220,7 +220,7 @@ class GLU(_Elementwise, shown="dim"):
     """The first half of ``dim`` times the sigmoid of the second."""
 
     def __init__(self, dim: int = -1) -> None:
-        super().__init__(dim=dim)
+        self._made_with(dim=dim)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.glu(input, self.dim)
@@ -230,7 +230,7 @@ class Hardshrink(_Elementwise):
     """x outside of +-lambd, else 0."""
 
     def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__(lambd=lambd)
+        self._made_with(lambd=lambd)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
@@ -243,7 +243,7 @@ class Softshrink(_Elementwise):
     """x moved towards 0 by lambd."""
 
     def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__(lambd=lambd)
+        self._made_with(lambd=lambd)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
@@ -256,7 +256,7 @@ class Softplus(_Elementwise, shown="beta threshold"):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above ``threshold``."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__(beta=beta, threshold=threshold)
+        self._made_with(beta=beta, threshold=threshold)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
