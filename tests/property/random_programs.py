@@ -435,6 +435,8 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     their_pool, my_pool = yours.pool, ours.pool
     unknown = PRECISION["float32"] if "out=" in line else 0.0  # whole numbers are computed in it
     coarsest = max([PRECISION.get(str(value.dtype)[6:], unknown) for value in their_pool.values()], default=0.0)
+    if their_pool.keys() != my_pool.keys():
+        return "results", f"{[*their_pool]} {[*my_pool]}"
     for name, theirs in their_pool.items():
         mine = my_pool[name]
         left, right = yours.about(name, theirs), ours.about(name, mine)

@@ -132,6 +132,18 @@ PROGRAMS = {
         with torch.no_grad(): c.mul_(2)
         (c * c).sum().backward()
     """,
+    "the gradient of what a view changes is retained": """
+        a = torch.ones(2, 2, requires_grad=True)
+        b = a * 1
+        b.retain_grad()
+        c = b[0]
+        d = b[1]
+        d.retain_grad()
+        c.mul_(3)
+        (b.sum() + d.sum()).backward(retain_graph=True)
+        d.mul_(2)
+        (b * b).sum().backward()
+    """,
     "a part of what repeats": """
         a = torch.tensor([1.0, 2.0, 3.0, 4.0]).expand(3, 4)
         b = torch.as_strided_scatter(a, torch.tensor([5.0, 6.0]), (2,), (3,))

@@ -115,13 +115,15 @@ AS_STRIDED = Kind("AsStridedBackward0", _as_strided, partial(_as_strided, lifted
 def rebase(view: Tensor, inner: Record) -> None:
     """After a write through ``view``, described by ``inner``: give the base its new history."""
     base = view._edge.base
+    old = edge_of(base)
     placing = _placing_of(view._array, base._array)
-    record = Record.of(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, *placing))
+    record = Record.of(COPY_SLICES, (old, *inner.edges[1:]), (inner, *placing))
     record.saved = (inner, 0)  # freed with the record
     base._edge = record
     if base._counter is not None:
         record.counter = base._counter
     inner._home = weakref.ref(record)  # the record holds the one that saved: no cycle
+    tensor.move_retained(base, old)
 
 
 def _copy_slices(record: Record, grad: Any, retain_graph: bool, lifted: bool = False) -> tuple[Any, ...]:
