@@ -10,7 +10,7 @@ import numpy as np
 from ..core import engine
 from ..core.record import OUTPUT, Record, freed
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
-from ..ground.exposed import owner_of
+from ..ground.window import owner_of
 from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused

@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
-from ..ground.exposed import owner_of
+from ..ground.window import owner_of
 from . import function
 from .deferral import parameters
 from .function import Compiled

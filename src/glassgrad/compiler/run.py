@@ -14,7 +14,6 @@ from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
 from ..core.tensor import Tensor, View, edge_of, share
 from ..ground import dtypes, listening, modes
-from ..ground.device import CPU
 from ..ground.generator import default_generator
 from ..ground.size import Size
 from ..optim.optimizer import Optimizer
@@ -246,7 +245,7 @@ class Run(Segment):
         pending, self.pending = self.pending, []
         self.making = pending
         default, dtypes._default = dtypes._default, pending[0][-1]
-        CPU.__enter__()  # where all of it was deferred
+        device, modes.local.device = modes.local.device, None  # on the cpu, where all of it was deferred
         try:
             changed = self._changed()
             alone = changed or self.state.eager or any([call[-1] is not dtypes._default for call in pending])
@@ -272,7 +271,7 @@ class Run(Segment):
             self._leave(alive)
             raise
         finally:
-            CPU.__exit__()
+            modes.local.device = device
             dtypes._default = default
             self.busy = False
             self.graded, self.drawn = [], None

@@ -8,7 +8,8 @@ from numpy import ndarray
 
 from ..core.row import Row
 from ..core.tensor import Tensor, View
-from ..ground.exposed import is_exposed, owner_of
+from ..ground.exposed import is_exposed
+from ..ground.window import owner_of
 from ..optim.optimizer import _after_all, _before_all
 from ..tensor.parameter import Parameter
 from .lazy import Lazy, Meta

@@ -160,8 +160,8 @@ class Row:
             from ..ground.layout import arranged  # of which most rows need nothing
 
             self.laid = arranged(self.layout)
-        columns_before = self.native, self.quick, self.serves, self.halves
-        self.kernel = kernel if columns_before == (None,) * 4 else kernel_of(self)
+        is_plain = self.native is self.quick is self.serves is self.halves is None
+        self.kernel = kernel if is_plain else kernel_of(self)
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
         self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)

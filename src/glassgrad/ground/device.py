@@ -86,15 +86,14 @@ class device:
         return device, ((self.type,) if self.index is None else (self.type, self.index))
 
     def __enter__(self) -> device:
-        chosen = CPU if self == CPU else self
-        _here.stack = [*_here.stack, chosen]
-        modes.local.device = None if chosen is CPU else chosen
+        _here.stack = [*_here.stack, self]
+        _make_on(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
         if len(_here.stack) > 1:
             _here.stack = _here.stack[:-1]
-            modes.local.device = None if _here.stack[-1] is CPU else _here.stack[-1]
+            _make_on(_here.stack[-1])
 
 
 _read_before: dict[str, device] = {}
@@ -189,12 +188,16 @@ class _Here(threading.local):
 _here = _Here()
 
 
+def _make_on(chosen: device) -> None:
+    """Make new tensors of this thread there from now on: ``modes`` names any device but the cpu."""
+    modes.local.device = None if chosen == CPU else chosen
+
+
 def set_default_device(device_like: device | str | None) -> None:
     """Make new tensors of this thread live on ``device_like``; None means the cpu again."""
     chosen = CPU if device_like is None else device(device_like)
-    chosen = CPU if chosen == CPU else chosen  # which is asked for by identity
     _here.stack = [chosen, *_here.stack[1:]]
-    modes.local.device = None if chosen is CPU else chosen
+    _make_on(chosen)
 
 
 def get_default_device() -> device:

@@ -11,8 +11,7 @@ count = 0  # how often memory was exposed that was not
 _owners: dict[int, Any] = {}  # weak references to arrays that own such memory, by identity
 
 
-def owner_of(array: Any) -> Any:
-    """The array that has the memory of another one."""
+def _owner(array: Any) -> Any:
     while True:
         base = array.base
         if base is None or type(base) is not np.ndarray:
@@ -23,7 +22,7 @@ def owner_of(array: Any) -> Any:
 def expose(array: Any) -> None:
     """Note that somebody else sees the memory of an array."""
     global count
-    owner = owner_of(array)
+    owner = _owner(array)
     place = id(owner)
     if type(owner) is np.ndarray and place not in _owners:
         count += 1
@@ -34,5 +33,5 @@ def is_exposed(array: Any) -> bool:
     """Whether somebody else may see the memory of an array; so it is where no array owns it."""
     if type(array) is not np.ndarray:
         return False
-    owner = array if array.base is None else owner_of(array)
+    owner = array if array.base is None else _owner(array)
     return id(owner) in _owners or not owner.flags.owndata

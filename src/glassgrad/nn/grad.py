@@ -11,6 +11,7 @@ from ..core.tensor import Tensor
 from ..families.convolution.functions import check_numbers, check_sizes
 from ..families.convolution.kernels import output_sizes
 from ..families.convolution.rows import convolution_input, convolution_weight
+from ..ops.declare import named
 from .modules.utils import _ntuple
 
 
@@ -37,36 +38,32 @@ def _settings(
 
 
 def _by_input(ndim: int, sizes: str) -> Any:
+    @named(f"conv{ndim}d_input", function=f"conv{ndim}d", sizes=sizes)
     def gradient(
         input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:  # fmt: skip
+        """The gradient of ``{function}`` by an input of ``input_size`` {sizes}, from that by its output."""
         whole = tuple(input_size)
         settings = _settings(ndim, whole, weight._array.shape, grad_output, stride, padding, dilation, groups)
         of_input: Tensor = convolution_input(grad_output, weight, whole, *settings, False, (0,) * ndim, groups)
         return of_input
 
-    gradient.__name__ = gradient.__qualname__ = f"conv{ndim}d_input"
-    gradient.__doc__ = (
-        f"The gradient of ``conv{ndim}d`` by an input of ``input_size`` {sizes}, from that by its output."
-    )
     return gradient
 
 
 def _by_weight(ndim: int, sizes: str) -> Any:
+    @named(f"conv{ndim}d_weight", function=f"conv{ndim}d", sizes=sizes)
     def gradient(
         input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:  # fmt: skip
+        """The gradient of ``{function}`` by a weight of ``weight_size`` {sizes}, from that by its output."""
         whole = tuple(weight_size)
         settings = _settings(ndim, input._array.shape, whole, grad_output, stride, padding, dilation, groups)
         of_weight: Tensor = convolution_weight(grad_output, input, whole, *settings, False, (0,) * ndim, groups)
         return of_weight
 
-    gradient.__name__ = gradient.__qualname__ = f"conv{ndim}d_weight"
-    gradient.__doc__ = (
-        f"The gradient of ``conv{ndim}d`` by a weight of ``weight_size`` {sizes}, from that by its output."
-    )
     return gradient
 
 

@@ -93,7 +93,7 @@ def named(name: str, **words: str) -> Callable[[Function], Function]:
     So that operations which differ in little are written once.
     """
 
-    def call(function: Function) -> Function:
+    def rename(function: Function) -> Function:
         function.__name__ = function.__qualname__ = name
         doc = cleandoc(function.__doc__ or "")  # it may stand deep
         for key, word in words.items():
@@ -101,7 +101,7 @@ def named(name: str, **words: str) -> Callable[[Function], Function]:
         function.__doc__ = doc
         return function
 
-    return call
+    return rename
 
 
 def of_dims(name: str, dims: int) -> Callable[[Function], Function]:
