@@ -8,6 +8,7 @@ Source: Dao (2023), FlashAttention-2, arXiv:2307.08691, for making the weights a
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -23,6 +24,7 @@ Array = np.ndarray[Any, Any]
 f4, f8, i4 = np.float32, np.float64, np.int32
 wide_vectors: Any = binding.wide_vectors
 _recast: Any = mathematics.recast
+like: Any = mathematics.like
 _PLAIN: Any = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}, **INWARD}
 _BLOCK = 1 << 16  # weights of a block of queries: a quarter of a megabyte of single precision
 
@@ -60,6 +62,12 @@ def _weight32(x: Any) -> Any:
 
 
 # -- what both ways share ----------------------------------------------------------------------------------------------
+
+
+@_part
+def _head(where: Any, steps: Any, which: int, sample: int, head: int, like: Any) -> Any:
+    """Where a head of a sample begins in one of the arrays that have these addresses and steps."""
+    return placed(where[which] + sample * steps[which, 0] + head * steps[which, 1], like)
 
 
 @_part
@@ -123,13 +131,14 @@ def _times(source: Any, target: Any, count: int, factor: Any) -> None:
 # -- forward -----------------------------------------------------------------------------------------------------------
 
 
+Q, K, V, O, BIAS = range(5)  # the places of the arrays among addresses and steps
+
+
 @kernel
-def _there(
-    first: int, last: int, size: int, logs: Any, q: int, k: int, v: int, o: int, bias: int, qs: Any, ks: Any, vs: Any,
-    os: Any, bs: Any, heads: int, shared: int, rows: int, columns: int, width: int, wide: int, n: int, height: int,
-    causal: bool, times: Any, one: Any, endless: Any,
-) -> None:  # fmt: skip
-    """The heads from ``first`` to ``last`` of all samples; ``q`` to ``bias`` are addresses, ``qs`` to ``bs`` steps."""
+def _there(first: int, last: int, logs: Any, where: Any, steps: Any, sizes: Any, times: Any) -> None:
+    """The heads from ``first`` to ``last`` of all samples; ``where`` and ``steps`` are of ``Q`` to ``BIAS``."""
+    heads, shared, rows, columns, width, wide, n, height, size, causal = sizes
+    one, endless = like(1.0, times), like(np.inf, times)
     nought = one - one
     across = -(-columns // n) * n
     room = np.empty(size, logs.dtype)  # for whichever thread takes the part
@@ -142,23 +151,23 @@ def _there(
         sample, head = item // heads, item % heads
         own = head // shared
         if item == first or head % shared == 0:
-            _turned(placed(k + sample * ks[0] + own * ks[1], logs), ks[2], turned, columns, width, n, nought)
-            _copied(placed(v + sample * vs[0] + own * vs[1], logs), vs[2], values, wide, columns, width, one)
-        at = placed(q + sample * qs[0] + head * qs[1], logs)
-        to = placed(o + sample * os[0] + head * os[1], logs)
+            keys = _head(where, steps, K, sample, own, logs)
+            _turned(keys, steps[K, 2], turned, columns, width, n, nought)
+            _copied(_head(where, steps, V, sample, own, logs), steps[V, 2], values, wide, columns, width, one)
+        at, to = _head(where, steps, Q, sample, head, logs), _head(where, steps, O, sample, head, logs)
         for start in range(0, rows, height):
             count = min(height, rows - start)
             seen = min(columns, start + count) if causal else columns
             vectors = -(-seen // n)
-            _copied(further(at, start * qs[2]), qs[2], queries, wide, count, width, times)
+            _copied(further(at, start * steps[Q, 2]), steps[Q, 2], queries, wide, count, width, times)
             multiply(queries, wide, 1, turned, n, width * n, scores, across, count, vectors, width, False, n)
             for index in range(count):
                 row = start + index
                 line = further(scores, index * across)
                 own_seen = min(seen, row + 1) if causal else seen
-                if bias:
-                    beside = placed(bias + sample * bs[0] + head * bs[1] + row * bs[2], logs)
-                    _masked(line, beside, bs[3], own_seen)
+                if where[BIAS]:
+                    beside = further(_head(where, steps, BIAS, sample, head, logs), row * steps[BIAS, 2])
+                    _masked(line, beside, steps[BIAS, 3], own_seen)
                 _filled(line, own_seen, vectors * n, -endless)
                 top = largest(line, vectors)
                 if top == -endless:
@@ -171,8 +180,8 @@ def _there(
                 put(mixed, height * wide + index, one / sums)
             multiply(scores, across, 1, values, wide, n, mixed, wide, count, wide // n, seen, False, n)
             for index in range(count):
-                factor = get(mixed, height * wide + index)
-                _times(further(mixed, index * wide), further(to, (start + index) * os[2]), width, factor)
+                share = get(mixed, height * wide + index)
+                _times(further(mixed, index * wide), further(to, (start + index) * steps[O, 2]), width, share)
 
 
 # -- backward ----------------------------------------------------------------------------------------------------------
@@ -194,14 +203,14 @@ def _dot(one: Any, other: Any, width: int, start: Any) -> Any:
     return dot
 
 
+G, DQ, DK, DV = range(5, 9)  # the further ones of the way back
+
+
 @kernel
-def _back(
-    first: int, last: int, size: int, logs: Any, g: int, q: int, k: int, v: int, o: int, bias: int, dq: int, dk: int,
-    dv: int, gs: Any, qs: Any, ks: Any, vs: Any, os: Any, bs: Any, dqs: Any, dks: Any, dvs: Any, heads: int,
-    shared: int, rows: int, columns: int, width: int, wide: int, n: int, height: int, causal: bool, times: Any,
-    one: Any,
-) -> None:  # fmt: skip
+def _back(first: int, last: int, logs: Any, where: Any, steps: Any, sizes: Any, times: Any) -> None:
     """As ``_there``, for the heads of keys and values from ``first`` to ``last``, each with all that share it."""
+    heads, shared, rows, columns, width, wide, n, height, size, causal = sizes
+    one = like(1.0, times)
     nought = one - one
     across = -(-columns // n) * n
     few = heads // shared
@@ -218,37 +227,34 @@ def _back(
     back = further(weights, height * across)
     for item in range(first, last):
         sample, own = item // few, item % few
-        at_keys = placed(k + sample * ks[0] + own * ks[1], logs)
-        at_values = placed(v + sample * vs[0] + own * vs[1], logs)
-        _turned(at_keys, ks[2], turned_keys, columns, width, n, nought)
-        _turned(at_values, vs[2], turned_values, columns, width, n, nought)
-        _copied(at_keys, ks[2], keys, wide, columns, width, one)
+        at_keys, at_values = _head(where, steps, K, sample, own, logs), _head(where, steps, V, sample, own, logs)
+        _turned(at_keys, steps[K, 2], turned_keys, columns, width, n, nought)
+        _turned(at_values, steps[V, 2], turned_values, columns, width, n, nought)
+        _copied(at_keys, steps[K, 2], keys, wide, columns, width, one)
         _filled(to_keys, 0, columns * wide, nought)
         _filled(to_values, 0, columns * wide, nought)
         for head in range(own * shared, (own + 1) * shared):
-            at = placed(q + sample * qs[0] + head * qs[1], logs)
-            arriving = placed(g + sample * gs[0] + head * gs[1], logs)
-            result = placed(o + sample * os[0] + head * os[1], logs)
-            to = placed(dq + sample * dqs[0] + head * dqs[1], logs)
+            at, arriving = _head(where, steps, Q, sample, head, logs), _head(where, steps, G, sample, head, logs)
+            result, to = _head(where, steps, O, sample, head, logs), _head(where, steps, DQ, sample, head, logs)
             sums = place(logs, (sample * heads + head) * rows)
             for start in range(0, rows, height):
                 count = min(height, rows - start)
                 seen = min(columns, start + count) if causal else columns
                 vectors = -(-seen // n)
-                _copied(further(at, start * qs[2]), qs[2], queries, wide, count, width, times)
-                _copied(further(arriving, start * gs[2]), gs[2], grads, wide, count, width, one)
+                _copied(further(at, start * steps[Q, 2]), steps[Q, 2], queries, wide, count, width, times)
+                _copied(further(arriving, start * steps[G, 2]), steps[G, 2], grads, wide, count, width, one)
                 multiply(queries, wide, 1, turned_keys, n, width * n, weights, across, count, vectors, width, False, n)
                 multiply(grads, wide, 1, turned_values, n, width * n, back, across, count, vectors, width, False, n)
                 for index in range(count):
                     row = start + index
                     line = further(weights, index * across)
                     own_seen = min(seen, row + 1) if causal else seen
-                    if bias:
-                        beside = placed(bias + sample * bs[0] + head * bs[1] + row * bs[2], logs)
-                        _masked(line, beside, bs[3], own_seen)
+                    if where[BIAS]:
+                        beside = further(_head(where, steps, BIAS, sample, head, logs), row * steps[BIAS, 2])
+                        _masked(line, beside, steps[BIAS, 3], own_seen)
                     _raised(line, own_seen, get(sums, row))
                     _filled(line, own_seen, vectors * n, nought)
-                    less = _dot(further(grads, index * wide), further(result, row * os[2]), width, nought)
+                    less = _dot(further(grads, index * wide), further(result, row * steps[O, 2]), width, nought)
                     beyond = further(back, index * across)
                     _slopes(line, beyond, own_seen, less)
                     _filled(beyond, own_seen, vectors * n, nought)
@@ -256,32 +262,14 @@ def _back(
                 multiply(back, 1, across, queries, wide, n, to_keys, wide, seen, wide // n, count, True, n)
                 multiply(back, across, 1, keys, wide, n, mixed, wide, count, wide // n, seen, False, n)
                 for index in range(count):
-                    _times(further(mixed, index * wide), further(to, (start + index) * dqs[2]), width, times)
+                    _times(further(mixed, index * wide), further(to, (start + index) * steps[DQ, 2]), width, times)
+        by_key, by_value = _head(where, steps, DK, sample, own, logs), _head(where, steps, DV, sample, own, logs)
         for row in range(columns):
-            _times(
-                further(to_keys, row * wide),
-                further(placed(dk + sample * dks[0] + own * dks[1], logs), row * dks[2]), width, one,
-            )  # fmt: skip
-            _times(
-                further(to_values, row * wide),
-                further(placed(dv + sample * dvs[0] + own * dvs[1], logs), row * dvs[2]), width, one,
-            )  # fmt: skip
+            _times(further(to_keys, row * wide), further(by_key, row * steps[DK, 2]), width, one)
+            _times(further(to_values, row * wide), further(by_value, row * steps[DV, 2]), width, one)
 
 
 # -- what NumPy does around them ---------------------------------------------------------------------------------------
-
-
-def _steps(array: Array | None) -> tuple[int, ...]:
-    """Bytes from sample to sample and from head to head, numbers from row to row and from column to column."""
-    if array is None:
-        return (0, 0, 0, 0)
-    size = array.itemsize
-    return (*array.strides[:2], array.strides[2] // size, array.strides[3] // size)
-
-
-def _mask_steps(bias: Array | None) -> tuple[int, ...]:
-    """As ``_steps``, but bytes from row to row."""
-    return (0, 0, 0, 0) if bias is None else (*bias.strides[:3], bias.strides[3] // bias.itemsize)
 
 
 def _height(rows: int, columns: int, causal: bool) -> int:
@@ -290,11 +278,38 @@ def _height(rows: int, columns: int, causal: bool) -> int:
     return max(tiles.HEIGHT, min(wanted, rows, _BLOCK // columns // tiles.HEIGHT * tiles.HEIGHT))
 
 
+@lru_cache(maxsize=256)
+def _plan(
+    shape: tuple[int, ...], keys: tuple[int, ...], kind: Any, causal: bool, back: bool,
+    strides: tuple[tuple[int, ...], ...],
+) -> tuple[Array, tuple[int, ...]]:  # fmt: skip
+    """Steps and sizes for queries and keys of some shapes, and arrays of some strides.
+
+    The steps of each array are bytes from sample to sample and from head to head, and numbers from row to row and from
+    column to column; the last of the sizes but one is how many numbers a part writes down on its way.
+    """
+    heads, rows, width = shape[1:]
+    few, columns = keys[1:3]
+    lanes = tiles.lanes(kind)
+    wide, across = -(-width // lanes) * lanes, -(-columns // lanes) * lanes
+    height = _height(rows, columns, causal)
+    if back:
+        size = 2 * across * width + 3 * columns * wide + height * (3 * wide + 2 * across)
+    else:
+        size = across * width + columns * wide + height * (2 * wide + across + 1)
+    steps = np.array(strides, np.int64)
+    steps[:, 2:] //= kind.itemsize
+    return steps, (heads, heads // few, rows, columns, width, wide, lanes, height, size, int(causal))
+
+
+_NOWHERE = (0, 0, 0, 0)  # the steps of a bias that is none
+
+
 def _served(*arrays: Array) -> bool:
     kind = arrays[0].dtype
-    return (kind == f4 or kind == f8) and all(
-        array.strides[3] == kind.itemsize and array.flags.aligned for array in arrays
-    )
+    if kind != f4 and kind != f8:
+        return False
+    return all([array.strides[3] == kind.itemsize and array.flags.aligned for array in arrays])
 
 
 def forward(
@@ -303,21 +318,9 @@ def forward(
     """Values averaged by the weights, and the logarithms of the weights' sums; ``bias`` is added to the scores."""
     if not _served(query, key, value):
         return None
-    n, heads, rows, width = query.shape
-    few, columns = key.shape[1:3]
-    kind, lanes = query.dtype, tiles.lanes(query.dtype)
     out = np.empty_like(query)
-    logs = np.empty((n, heads, rows), kind)
-    wide, across = -(-width // lanes) * lanes, -(-columns // lanes) * lanes
-    height = _height(rows, columns, is_causal)
-    size = across * width + columns * wide + height * (2 * wide + across + 1)
-
-    shared_out(
-        _there, n * heads, n * heads * rows * columns, size, logs, address(query), address(key), address(value),
-        address(out), address(bias), _steps(query), _steps(key), _steps(value), _steps(out), _mask_steps(bias), heads,
-        heads // few, rows, columns, width, wide, lanes, height, is_causal, kind.type(times), kind.type(1),
-        kind.type(np.inf),
-    )  # fmt: skip
+    logs = np.empty(query.shape[:3], query.dtype)
+    _work(_there, query.shape[1], False, is_causal, times, logs, (query, key, value, out, bias))
     return out, logs
 
 
@@ -328,21 +331,22 @@ def backward(
     """The gradients of queries, keys and values."""
     if not _served(query, key, value, out):
         return None
-    n, heads, rows, width = query.shape
-    few, columns = key.shape[1:3]
-    kind, lanes = query.dtype, tiles.lanes(query.dtype)
-    if grad.strides[3] != kind.itemsize:
+    if grad.strides[3] != grad.itemsize:
         grad = np.ascontiguousarray(grad)
-    logs = np.ascontiguousarray(logs)
     by_query, by_key, by_value = np.empty_like(query), np.empty_like(key), np.empty_like(value)
-    wide, across = -(-width // lanes) * lanes, -(-columns // lanes) * lanes
-    height = _height(rows, columns, is_causal)
-    size = 2 * across * width + 3 * columns * wide + height * (3 * wide + 2 * across)
-    arrays = (grad, query, key, value, out, bias, by_query, by_key, by_value)
-
-    shared_out(
-        _back, n * few, 2 * n * heads * rows * columns, size, logs, *map(address, arrays), *map(_steps, arrays[:5]),
-        _mask_steps(bias), *map(_steps, arrays[6:]), heads, heads // few, rows, columns, width, wide, lanes, height,
-        is_causal, kind.type(times), kind.type(1),
-    )  # fmt: skip
+    arrays = (query, key, value, out, bias, grad, by_query, by_key, by_value)
+    _work(_back, key.shape[1], True, is_causal, times, np.ascontiguousarray(logs), arrays)
     return by_query, by_key, by_value
+
+
+def _work(
+    kernel: Any, heads: int, back: bool, is_causal: bool, times: Any, logs: Array, arrays: tuple[Array | None, ...]
+) -> None:
+    """Share out the heads of all samples; ``arrays`` are in the order of ``Q`` to ``DV``."""
+    query, keys = arrays[Q], arrays[K]
+    assert query is not None and keys is not None
+    strides = tuple([_NOWHERE if array is None else array.strides for array in arrays])
+    steps, sizes = _plan(query.shape, keys.shape, query.dtype, is_causal, back, strides)
+    where = tuple([address(array) for array in arrays])
+    n = query.shape[0] * heads
+    shared_out(kernel, n, (1 + back) * logs.size * keys.shape[2], logs, where, steps, sizes, times)
