@@ -197,8 +197,18 @@ def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The same rule, bound to names where every row is its kernel: on arrays a rule is plain NumPy."""
     names = _bound.get(id(rule.__globals__))
     if names is None:
-        names = _bound[id(rule.__globals__)] = {
-            name: value.row.kernel if isinstance(value, FunctionType) and hasattr(value, "row") else value
-            for name, value in rule.__globals__.items()
-        }
-    return FunctionType(rule.__code__, names, rule.__name__, rule.__defaults__, rule.__closure__)
+        names = _bound[id(rule.__globals__)] = {}
+        for name, value in rule.__globals__.items():
+            if isinstance(value, FunctionType):
+                if hasattr(value, "row"):
+                    value = value.row.kernel
+                elif value.__globals__ is rule.__globals__:  # what rules call, too
+                    value = _bound_to(names, value)
+            names[name] = value
+    return _bound_to(names, rule)
+
+
+def _bound_to(names: dict[str, Any], function: Any) -> Callable[..., Any]:
+    bound = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    bound.__kwdefaults__ = function.__kwdefaults__
+    return bound
