@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import Any
 
-from .ground.absent import Namespace, answer, choices, refuse, refuse_all, stand_ins
+from .ground.absent import Namespace, answer, block, choices, gone, refuse
 
 _EXPORT = "models are not exported: torch.fx.symbolic_trace(model).code shows a model's operations"
 _FLOAT = "there are no quantized tensors: compute in float32, or in float16 to save memory"
@@ -17,50 +16,27 @@ _NUMBERS = "sizes are numbers, and never symbols"
 _PADDED = "tensors of different lengths are padded or packed: torch.nn.utils.rnn.pad_sequence, pack_sequence"
 _STATE = "torch.func.functional_call and stack_module_state take a module's parameters from outside"
 _FAKE = "use torch.device('meta'), whose tensors have shapes and no values"
-_REFUSED = "Refused, with a sentence that names what to use instead."
 
 
-def _refuse(words: str, names: str) -> dict[str, Any]:
-    return refuse_all(RuntimeError, f"it is not in glassgrad: {words}", names, _REFUSED)
-
-
-def _plain_block() -> Any:
-    """A function that gives a block."""
-
-    @contextmanager
-    def block(*args: Any, **kwargs: Any) -> Any:
-        """A block; it changes nothing."""
-        yield
-
-    return block
-
-
-class ao(Namespace):  # noqa: N801  PyTorch's names, here and below
+class ao(Namespace):
     """The ``torch.ao`` namespace: tensors are not quantized."""
 
     class nn(Namespace):
-        """The ``torch.ao.nn`` namespace."""
-
-        class quantized(Namespace):
-            """The ``torch.ao.nn.quantized`` namespace."""
-
-            more = stand_ins(_FLOAT, "FloatFunctional QFunctional Linear Conv2d")
-
-        class qat(Namespace):
-            """The ``torch.ao.nn.qat`` namespace."""
-
-            more = stand_ins(_FLOAT, "Linear Conv2d Embedding")
+        parts = {
+            "quantized": gone(_FLOAT, "FloatFunctional QFunctional Linear Conv2d"),
+            "qat": gone(_FLOAT, "Linear Conv2d Embedding"),
+        }
 
     class quantization(Namespace):
-        """The ``torch.ao.quantization`` namespace."""
-
-        more = {
-            **stand_ins(_FLOAT, "QConfig QConfigMapping FakeQuantize FakeQuantizeBase ObserverBase MinMaxObserver "
-                                "HistogramObserver MovingAverageMinMaxObserver PerChannelMinMaxObserver QuantWrapper "
-                                "default_observer default_weight_observer default_per_channel_weight_observer"),
-            **_refuse(_FLOAT, "convert prepare prepare_qat quantize quantize_dynamic quantize_qat fuse_modules "
-                              "fuse_modules_qat get_default_qconfig get_default_qat_qconfig"),
-        }  # fmt: skip
+        more = gone(_FLOAT, """
+            QConfig QConfigMapping FakeQuantize FakeQuantizeBase ObserverBase MinMaxObserver HistogramObserver
+            MovingAverageMinMaxObserver PerChannelMinMaxObserver QuantWrapper default_observer default_weight_observer
+            default_per_channel_weight_observer convert prepare prepare_qat quantize quantize_dynamic quantize_qat
+            fuse_modules fuse_modules_qat get_default_qconfig get_default_qat_qconfig""")  # fmt: skip
+        parts = {
+            "observer": gone(_FLOAT, "ObserverBase MinMaxObserver HistogramObserver MovingAverageMinMaxObserver"),
+            "quantize_fx": gone(_FLOAT, "prepare_fx prepare_qat_fx convert_fx fuse_fx"),
+        }
 
         class QuantStub:
             """The place in a model at which its input would be quantized."""
@@ -71,25 +47,14 @@ class ao(Namespace):  # noqa: N801  PyTorch's names, here and below
         class DeQuantStub(QuantStub):
             """The place in a model at which its output would be a float again."""
 
-        class observer(Namespace):
-            """The ``torch.ao.quantization.observer`` namespace."""
-
-            more = stand_ins(_FLOAT, "ObserverBase MinMaxObserver HistogramObserver MovingAverageMinMaxObserver")
-
-        class quantize_fx(Namespace):
-            """The ``torch.ao.quantization.quantize_fx`` namespace."""
-
-            more = _refuse(_FLOAT, "prepare_fx prepare_qat_fx convert_fx fuse_fx")
-
 
 class export(Namespace):
     """The ``torch.export`` namespace: models are not exported."""
 
-    more = {
-        **stand_ins(_EXPORT, "ExportedProgram ExportGraphSignature ModuleCallSignature ShapesCollection "
-                             "UnflattenedModule AdditionalInputs"),
-        **_refuse(_EXPORT, "export export_for_training load save dims register_dataclass unflatten draft_export"),
-    }  # fmt: skip
+    more = gone(_EXPORT, """
+        ExportedProgram ExportGraphSignature ModuleCallSignature ShapesCollection UnflattenedModule AdditionalInputs
+        export export_for_training load save dims register_dataclass unflatten draft_export""")  # fmt: skip
+    parts = {"decomp_utils": gone(_EXPORT, "CustomDecompTable")}
 
     class Dim:
         """A size that would be left open."""
@@ -99,49 +64,38 @@ class export(Namespace):
         def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:  # noqa: A002
             self.__name__, self.min, self.max = name, min, max
 
-    class decomp_utils(Namespace):
-        """The ``torch.export.decomp_utils`` namespace."""
-
-        more = stand_ins(_EXPORT, "CustomDecompTable")
-
 
 class nested(Namespace):
     """The ``torch.nested`` namespace: tensors have a size in every dimension."""
 
-    more = _refuse(_PADDED, "nested_tensor as_nested_tensor to_padded_tensor nested_tensor_from_jagged narrow "
-                            "masked_select")  # fmt: skip
+    more = gone(_PADDED, """
+        nested_tensor as_nested_tensor to_padded_tensor nested_tensor_from_jagged narrow masked_select""")  # fmt: skip
 
     class _internal(Namespace):
-        """The ``torch.nested._internal`` namespace."""
-
-        class nested_tensor(Namespace):
-            """The ``torch.nested._internal.nested_tensor`` namespace."""
-
-            more = stand_ins(_PADDED, "NestedTensor")
+        parts = {"nested_tensor": gone(_PADDED, "NestedTensor")}
 
 
 class numa(Namespace):
     """The ``torch.numa`` namespace: to which memory processes are bound."""
 
     class binding(Namespace):
-        """The ``torch.numa.binding`` namespace."""
-
         AffinityMode = choices("AffinityMode", {"NODE": "node", "SOCKET": "socket", "EXCLUSIVE": "exclusive",
                                                   "CORE_COMPLEX": "core-complex"})  # fmt: skip
-        more = stand_ins("numactl binds a program to a part of the machine", "NumaOptions")
+        more = gone("numactl binds a program to a part of the machine", "NumaOptions")
 
 
 class package(Namespace):
     """The ``torch.package`` namespace: models are not packed with their code."""
 
-    more = stand_ins(
+    more = gone(
         "models are saved with torch.save, and their code is Python's to find", "PackageExporter PackageImporter"
     )
 
 
-class _inductor(Namespace):  # noqa: N801
+class _inductor(Namespace):
     """The ``torch._inductor`` namespace: settings of a compiler that is not here; ``torch.compile`` has its own."""
 
+    parts = {"utils": gone("kernels are compiled by Numba here, and need no timer of their own", "do_bench")}
     cudagraph_mark_step_begin = answer("() -> None", None, "Accepted without effect.")
     list_options = answer("() -> list[str]", list[str](), "No options.")
     list_mode_options: Any = answer(
@@ -166,16 +120,8 @@ class _inductor(Namespace):  # noqa: N801
 
             cudagraphs = cudagraph_trees = unique_kernel_names = False
 
-    class utils(Namespace):
-        """The ``torch._inductor.utils`` namespace."""
 
-        more = refuse_all(RuntimeError, "kernels are compiled by Numba here, and need no timer of their own",
-                          "do_bench", _REFUSED)  # fmt: skip
-
-
-class _prims_common(Namespace):  # noqa: N801
-    """The ``torch._prims_common`` namespace."""
-
+class _prims_common(Namespace):
     @staticmethod
     def is_contiguous_or_false(a: Any, memory_format: Any = None) -> bool:
         """Whether a tensor lies in memory as its dimensions stand."""
@@ -185,43 +131,36 @@ class _prims_common(Namespace):  # noqa: N801
     alert_not_deterministic = answer("(caller: str) -> None", None, "Accepted without effect: all operations are.")
 
 
-class _subclasses(Namespace):  # noqa: N801
+class _subclasses(Namespace):
     """The ``torch._subclasses`` namespace: no tensor is a fake one."""
 
-    more = stand_ins(_FAKE, "FakeTensor FakeTensorMode UnsupportedFakeTensorException DynamicOutputShapeException")
-
-    class fake_tensor(Namespace):
-        """The ``torch._subclasses.fake_tensor`` namespace."""
-
-        more = {**stand_ins(_FAKE, "FakeTensor FakeTensorMode FakeTensorConverter DataDependentOutputException "
-                                   "DynamicOutputShapeException UnsupportedFakeTensorException"),
-                "unset_fake_temporarily": _plain_block(),
-                "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None."),
-                "is_fake": answer("(x: Any) -> bool", False, "False.")}  # fmt: skip
-
-    class functional_tensor(Namespace):
-        """The ``torch._subclasses.functional_tensor`` namespace."""
-
-        more = stand_ins(_FAKE, "FunctionalTensor FunctionalTensorMode")
+    more = gone(_FAKE, "FakeTensor FakeTensorMode UnsupportedFakeTensorException DynamicOutputShapeException")
+    parts = {
+        "fake_tensor": {
+            **gone(_FAKE, """
+                FakeTensor FakeTensorMode FakeTensorConverter DataDependentOutputException DynamicOutputShapeException
+                UnsupportedFakeTensorException"""),
+            "unset_fake_temporarily": block(),
+            "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None."),
+            "is_fake": answer("(x: Any) -> bool", False, "False."),
+        },
+        "functional_tensor": gone(_FAKE, "FunctionalTensor FunctionalTensorMode"),
+    }  # fmt: skip
 
 
-class _guards(Namespace):  # noqa: N801
+class _guards(Namespace):
     """The ``torch._guards`` namespace: nothing is traced."""
 
     more = {name: answer("(inputs: Any = None) -> None", None, "None.") for name in
             ("active_fake_mode", "detect_fake_mode")}  # fmt: skip
 
 
-class _functorch(Namespace):  # noqa: N801
+class _functorch(Namespace):
     """The ``torch._functorch`` namespace: ``torch.func`` has the transforms."""
 
-    class make_functional(Namespace):
-        """The ``torch._functorch.make_functional`` namespace: modules whose parameters come from outside."""
-
-        more = {
-            **stand_ins(_STATE, "FunctionalModule FunctionalModuleWithBuffers"),
-            **_refuse(_STATE, "combine_state_for_ensemble make_functional make_functional_with_buffers"),
-        }  # fmt: skip
+    parts = {"make_functional": gone(_STATE, """
+        FunctionalModule FunctionalModuleWithBuffers combine_state_for_ensemble make_functional
+        make_functional_with_buffers""")}  # fmt: skip
 
     class config(Namespace):
         """The ``torch._functorch.config`` settings: kept, and without effect."""
@@ -236,10 +175,16 @@ class fx(Namespace):
     class experimental(Namespace):
         """The ``torch.fx.experimental`` namespace: sizes that are not known."""
 
-        class symbolic_shapes(Namespace):
-            """The ``torch.fx.experimental.symbolic_shapes`` namespace."""
+        parts = {
+            "proxy_tensor": {
+                **gone(_EXPORT, "ProxyTorchDispatchMode make_fx"),
+                "maybe_disable_fake_tensor_mode": block(),
+                "get_proxy_mode": answer("() -> None", None, "None."),
+            },
+        }
 
-            more = stand_ins(_NUMBERS, "GuardOnDataDependentSymNode ShapeEnv ConstraintViolationError")
+        class symbolic_shapes(Namespace):
+            more = gone(_NUMBERS, "GuardOnDataDependentSymNode ShapeEnv ConstraintViolationError")
             free_symbols = free_unbacked_symbols = answer("(val: Any) -> set[Any]", set[Any](), "None: an empty set.")
             is_symbolic = has_free_symbols = answer("(val: Any) -> bool", False, "False.")
 
@@ -249,13 +194,6 @@ class fx(Namespace):
                 return bool(a)
 
             guard_or_true = statically_known_true = guard_size_oblivious = definitely_true = guard_or_false
-
-        class proxy_tensor(Namespace):
-            """The ``torch.fx.experimental.proxy_tensor`` namespace."""
-
-            more = {**stand_ins(_EXPORT, "ProxyTorchDispatchMode"), **_refuse(_EXPORT, "make_fx"),
-                    "maybe_disable_fake_tensor_mode": _plain_block(),
-                    "get_proxy_mode": answer("() -> None", None, "None.")}  # fmt: skip
 
         class _config(Namespace):
             """The ``torch.fx.experimental._config`` settings: kept, and without effect."""
@@ -291,10 +229,19 @@ class onnx(Namespace):
     )
     is_in_onnx_export = is_onnxrt_backend_supported = answer("() -> bool", False, "False.")
 
+    parts = {
+        "symbolic_opset9": gone(_ONNX, "masked_fill softmax select squeeze unsqueeze dropout view linear relu"),
+        "symbolic_opset11": gone(_ONNX, "select squeeze unsqueeze pad cat arange"),
+        "symbolic_opset12": gone(_ONNX, "dropout einsum argmax"),
+    }
+
+    class _internal(Namespace):
+        parts = {"exporter": {}}
+
     class symbolic_helper(Namespace):
         """The ``torch.onnx.symbolic_helper`` namespace: packages decorate with it what an export would call."""
 
-        more = _refuse(_ONNX, "_get_tensor_dim_size _unimplemented _maybe_get_const _slice_helper")
+        more = gone(_ONNX, "_get_tensor_dim_size _unimplemented _maybe_get_const _slice_helper")
         cast_pytorch_to_onnx: dict[str, Any] = {}
 
         @staticmethod
@@ -305,8 +252,6 @@ class onnx(Namespace):
         quantized_args = parse_args
 
     class operators(Namespace):
-        """The ``torch.onnx.operators`` namespace."""
-
         @staticmethod
         def shape_as_tensor(x: Any) -> Any:
             """The sizes of a tensor, as a tensor."""
@@ -318,24 +263,3 @@ class onnx(Namespace):
         def reshape_from_tensor_shape(x: Any, shape: Any) -> Any:
             """A tensor in the sizes that a tensor holds."""
             return x.reshape(shape.tolist())
-
-    class _internal(Namespace):
-        """The ``torch.onnx._internal`` namespace."""
-
-        class exporter(Namespace):
-            """The ``torch.onnx._internal.exporter`` namespace."""
-
-    class symbolic_opset9(Namespace):
-        """The ``torch.onnx.symbolic_opset9`` namespace."""
-
-        more = _refuse(_ONNX, "masked_fill softmax select squeeze unsqueeze dropout view linear relu")
-
-    class symbolic_opset11(Namespace):
-        """The ``torch.onnx.symbolic_opset11`` namespace."""
-
-        more = _refuse(_ONNX, "select squeeze unsqueeze pad cat arange")
-
-    class symbolic_opset12(Namespace):
-        """The ``torch.onnx.symbolic_opset12`` namespace."""
-
-        more = _refuse(_ONNX, "dropout einsum argmax")

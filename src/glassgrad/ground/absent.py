@@ -11,6 +11,7 @@ import copy
 import enum
 import inspect
 from collections.abc import Callable, Iterable
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn, TypeVar
@@ -19,12 +20,24 @@ from .importing import load
 
 T = TypeVar("T")
 _UNNAMED = "_unnamed"  # until the function is in its module
+_GONE = "Refused, with a sentence that names what to use instead."
 
 
 class Namespace:
-    """A module as the table writes it; ``more`` are names that are computed."""
+    """A module as the table writes it; without a docstring of its own it has one that tells its name.
+
+    more   names that are computed
+    parts  of modules within it that have nothing else, what they have for ``more``
+    """
 
     more: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.__doc__ = cls.__doc__ or f"The ``torch.{cls.__qualname__}`` namespace."
+        for name, more in vars(cls).get("parts", {}).items():
+            known = {"more": more, "__qualname__": f"{cls.__qualname__}.{name}", "__module__": cls.__module__}
+            setattr(cls, name, type(name, (Namespace,), known))
 
 
 def answer(signature: str, value: T, doc: str) -> Callable[..., T]:
@@ -53,6 +66,25 @@ def stand_ins(words: str, names: str, error: type[Exception] = RuntimeError) -> 
     doc = f"Nothing is one: {words}."
     members = {"__init__": refuse_to_make, "__setstate__": refuse_to_make, "__doc__": doc, "__module__": __name__}
     return {name: type(name, (), dict(members)) for name in names.split()}
+
+
+def gone(words: str, names: str) -> dict[str, Any]:
+    """What is not here, and what to use instead: classes, which begin with a capital, and functions."""
+    classes = [name for name in names.split() if name.lstrip("_")[0].isupper()]
+    functions = [name for name in names.split() if name not in classes]
+    refused = refuse_all(RuntimeError, f"it is not in glassgrad: {words}", " ".join(functions), _GONE)
+    return stand_ins(words, " ".join(classes)) | refused
+
+
+def block(doc: str = "A block; it changes nothing.") -> Callable[..., Any]:
+    """A function of anything that gives a block which changes nothing."""
+
+    @contextmanager
+    def unchanged(*args: Any, **kwargs: Any) -> Any:
+        yield
+
+    unchanged.__doc__, unchanged.__module__ = doc, __name__
+    return unchanged
 
 
 def choices(name: str, members: Any) -> Any:
@@ -92,8 +124,8 @@ class _Loader:
 
     def exec_module(self, module: ModuleType) -> None:
         namespace, inner = self.namespace, _inner(self.namespace)
-        own = {name: value for name, value in vars(namespace).items() if not name.startswith("__")}
-        names = {name: getattr(namespace, name) for name in own.keys() - inner.keys() - {"more"}} | namespace.more
+        own = [name for name in vars(namespace) if not name.startswith("__") and name not in ("more", "parts")]
+        names = {name: getattr(namespace, name) for name in own if name not in inner} | namespace.more
         for name in [*own, *namespace.more]:
             if name in names and getattr(names[name], "__module__", None) in (namespace.__module__, __name__):
                 _move(names[name], name, module.__name__)
