@@ -7,6 +7,7 @@ size 1 where it lacks one.  Then the first two operands become one until one is 
 from __future__ import annotations
 
 import math
+import operator
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -28,25 +29,28 @@ _USAGE = (
 @composite(method=False, page="torch")
 def einsum(*args: Any) -> Tensor:
     """The sum of products that an equation such as ``"ij,jk->ik"`` describes, or lists of subscripts after operands."""
-    equation, operands = _arguments(args)
-    dims, positions, n_kept = _plan(equation, tuple(operand._array.ndim for operand in operands))
-    _check_sizes(dims, operands)
-    aligned = [_aligned(operand, labels, positions) for operand, labels in zip(operands, dims, strict=True)]
-    return _contracted(aligned, n_kept, len(positions))
+    equation, values = _arguments(args)
+    for function, numbers, settings in _recipe(equation, tuple([operand._array.shape for operand in values])):
+        values.append(function(*[values[number] for number in numbers], *settings))
+    return values[-1]
 
 
 @lru_cache(maxsize=256)
-def _plan(equation: str, ndims: tuple[int, ...]) -> tuple[list[list[Any]], dict[Any, int], int]:
-    """What an equation says of operands with these numbers of dimensions.
+def _recipe(equation: str, shapes: tuple[tuple[int, ...], ...]) -> list[tuple[Any, tuple[int, ...], tuple[Any, ...]]]:
+    """The operations that an equation takes on operands of these shapes; each adds a value to the operands.
 
-    The label of each dimension of each operand, the position of each label in the common order, and how many of the
-    first ones the output keeps.
+    An operation is a function, the numbers of the values that it is given, and its settings.
     """
-    inputs, output = _read(equation, len(ndims))
-    pairs = list(zip(inputs, ndims, strict=True))
+    inputs, output = _read(equation, len(shapes))
+    pairs = list(zip(inputs, map(len, shapes), strict=True))
     dims = [_labelled(labels, ndim, number) for number, (labels, ndim) in enumerate(pairs)]
     widest = max(ndim - _letters(labels) for labels, ndim in pairs)
-    return dims, *_positions(inputs, output, max(widest, 0))
+    positions, n_kept = _positions(inputs, output, max(widest, 0))
+    _check_sizes(dims, shapes)
+    recipe = _Recipe(shapes)
+    aligned = [recipe.aligned(number, labels, positions) for number, labels in enumerate(dims)]
+    recipe.contract(aligned, n_kept, len(positions))
+    return recipe.steps
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -182,12 +186,12 @@ def _positions(inputs: list[list[str]], output: list[str] | None, widest: int) -
     return {label: position for position, label in enumerate(kept + summed)}, len(kept)
 
 
-def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
+def _check_sizes(dims: list[list[Any]], shapes: tuple[tuple[int, ...], ...]) -> None:
     """Raise PyTorch's error unless every letter has one size, or 1."""
     seen: dict[Any, int] = {}
-    for number, (labels, operand) in enumerate(zip(dims, operands, strict=True)):
+    for number, (labels, shape) in enumerate(zip(dims, shapes, strict=True)):
         own: dict[Any, int] = {}
-        for label, size in zip(labels, operand._array.shape, strict=True):
+        for label, size in zip(labels, shape, strict=True):
             if own.setdefault(label, size) != size:
                 _refuse(
                     f"subscript {label} is repeated for operand {number} but the sizes don't match, {size} != "
@@ -208,86 +212,104 @@ def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
 # -- contracting ------------------------------------------------------------------------------------------------------
 
 
-def _aligned(operand: Tensor, labels: list[Any], positions: dict[Any, int]) -> Tensor:
-    """An operand in the common order: repeated letters read along their diagonal, missing ones with size 1."""
-    labels = list(labels)
-    at = 0
-    while at < len(labels):
-        first = labels.index(labels[at])
-        if first < at:
-            operand = diagonal(operand, 0, first, at)
-            last = operand._array.ndim - 1
-            operand = permute(operand, (*range(first), last, *range(first, last)))
-            del labels[at]
+def _summed(value: Any, dims: list[int], keepdim: bool) -> Tensor:
+    return value.sum(dims, keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+class _Recipe:
+    """Operations that are written down: values are numbers, whose shapes are known."""
+
+    def __init__(self, shapes: tuple[tuple[int, ...], ...]) -> None:
+        self.shapes = list(shapes)
+        self.steps: list[tuple[Any, tuple[int, ...], tuple[Any, ...]]] = []
+
+    def add(self, function: Any, numbers: tuple[int, ...], shape: Any, *settings: Any) -> int:
+        """Note an operation; gives the number of the value of this shape that it makes."""
+        self.steps.append((function, numbers, settings))
+        self.shapes.append(tuple(shape))
+        return len(self.shapes) - 1
+
+    def permuted(self, value: int, order: tuple[int, ...]) -> int:
+        """A value with its dimensions in another order."""
+        return self.add(permute, (value,), [self.shapes[value][dim] for dim in order], order)
+
+    def summed(self, value: int, dims: list[int]) -> int:
+        """A value summed over dimensions, which stay with size 1."""
+        if not dims:
+            return value
+        shape = [1 if dim in dims else size for dim, size in enumerate(self.shapes[value])]
+        return self.add(_summed, (value,), shape, dims, True)
+
+    def aligned(self, value: int, labels: list[Any], positions: dict[Any, int]) -> int:
+        """An operand in the common order: repeated letters read along their diagonal, missing ones with size 1."""
+        labels = list(labels)
+        at = 0
+        while at < len(labels):
+            first = labels.index(labels[at])
+            if first < at:
+                shape = list(self.shapes[value])
+                size = shape.pop(at)
+                del shape[first]
+                value = self.add(diagonal, (value,), [*shape, size], 0, first, at)
+                last = len(shape)
+                value = self.permuted(value, (*range(first), last, *range(first, last)))
+                del labels[at]
+            else:
+                at += 1
+        order = [-1] * len(positions)
+        for dim, label in enumerate(labels):
+            order[positions[label]] = dim
+        for position, dim in enumerate(order):
+            if dim < 0:
+                shape = [*self.shapes[value], 1]
+                value = self.add(unsqueeze, (value,), shape, len(shape) - 1)
+                order[position] = len(shape) - 1
+        return self.permuted(value, tuple(order))
+
+    def contract(self, operands: list[int], n_kept: int, count: int) -> None:
+        """The operands become one, pair by pair; the first dimensions are kept."""
+        holders = [sum(self.shapes[operand][dim] != 1 for operand in operands) for dim in range(count)]
+        result = operands[0]
+        for operand in operands[1:]:
+            both: list[int] = []
+            alone: tuple[list[int], list[int]] = ([], [])
+            n, m = self.shapes[result], self.shapes[operand]
+            for dim in range(n_kept, count):
+                if n[dim] != 1 and m[dim] != 1:
+                    holders[dim] -= 1
+                    if holders[dim] == 1:
+                        both.append(dim)
+                        holders[dim] = 0
+                elif holders[dim] == 1 and (n[dim] != 1 or m[dim] != 1):
+                    alone[n[dim] == 1].append(dim)
+                    holders[dim] = 0
+            result = self.joined(self.summed(result, alone[0]), self.summed(operand, alone[1]), both)
+        if count == n_kept:
+            return
+        kept = self.shapes[result][:n_kept]
+        if len(operands) > 1:
+            self.add(view, (result,), kept, kept)
         else:
-            at += 1
-    order = [-1] * len(positions)
-    for dim, label in enumerate(labels):
-        order[positions[label]] = dim
-    for position, dim in enumerate(order):
-        if dim < 0:
-            operand = unsqueeze(operand, operand._array.ndim)
-            order[position] = operand._array.ndim - 1
-    return permute(operand, tuple(order))
+            self.add(_summed, (result,), kept, list(range(n_kept, count)), False)
 
-
-def _contracted(operands: list[Tensor], n_kept: int, count: int) -> Tensor:
-    holders = [sum(operand._array.shape[dim] != 1 for operand in operands) for dim in range(count)]
-    result = operands[0]
-    for operand in operands[1:]:
-        both: list[int] = []
-        alone: tuple[list[int], list[int]] = ([], [])
-        n, m = result._array.shape, operand._array.shape
-        for dim in range(n_kept, count):
-            if n[dim] != 1 and m[dim] != 1:
-                holders[dim] -= 1
-                if holders[dim] == 1:
-                    both.append(dim)
-                    holders[dim] = 0
-            elif holders[dim] == 1:
-                if n[dim] != 1:
-                    alone[0].append(dim)
-                    holders[dim] = 0
-                elif m[dim] != 1:
-                    alone[1].append(dim)
-                    holders[dim] = 0
-        if alone[0]:
-            result = result.sum(alone[0], keepdim=True)  # type: ignore[attr-defined]
-        if alone[1]:
-            operand = operand.sum(alone[1], keepdim=True)  # type: ignore[attr-defined]
-        result = _joined(result, operand, both)
-    if count == n_kept:
-        return result
-    if len(operands) > 1:
-        return view(result, result._array.shape[:n_kept])
-    return result.sum(list(range(n_kept, count)))  # type: ignore[attr-defined, no-any-return]
-
-
-def _joined(left: Tensor, right: Tensor, both: list[int]) -> Tensor:
-    """The product of two aligned operands summed over ``both``: one batch of matrix products, dimensions kept."""
-    if not both:
-        return left * right  # type: ignore[operator, no-any-return]
-    n, m = left._array.shape, right._array.shape
-    batch, first, second = [], [], []
-    for dim in range(len(n)):
-        if dim in both:
-            continue
-        if n[dim] != 1 and m[dim] != 1:
-            batch.append(dim)
-        elif n[dim] != 1:
-            first.append(dim)
-        else:
-            second.append(dim)
-    if first and second and second[-1] < first[0]:  # so that the product lies in memory in the wanted order
-        left, right, n, m, first, second = right, left, m, n, second, first
-    size = math.prod(n[dim] for dim in batch)
-    length = math.prod(n[dim] for dim in both)
-    height, width = math.prod(n[dim] for dim in first), math.prod(m[dim] for dim in second)
-    order = [*batch, *first, *both, *second]
-    a = reshape(permute(left, tuple(order)), (size, height, length))
-    b = reshape(permute(right, (*batch, *both, *second, *first)), (size, length, width))
-    sizes = tuple([*(n[d] for d in batch), *(n[d] for d in first), *(1 for _ in both), *(m[d] for d in second)])
-    back = [0] * len(order)
-    for position, dim in enumerate(order):
-        back[dim] = position
-    return permute(view(bmm(a, b), sizes), tuple(back))
+    def joined(self, left: int, right: int, both: list[int]) -> int:
+        """The product of two aligned operands summed over ``both``: a batch of matrix products, dimensions kept."""
+        n, m = self.shapes[left], self.shapes[right]
+        if not both:
+            return self.add(operator.mul, (left, right), [a if b == 1 else b for a, b in zip(n, m, strict=True)])
+        apart = [dim for dim in range(len(n)) if dim not in both]
+        batch = [dim for dim in apart if n[dim] != 1 and m[dim] != 1]
+        first = [dim for dim in apart if n[dim] != 1 and m[dim] == 1]
+        second = [dim for dim in apart if n[dim] == 1]
+        if first and second and second[-1] < first[0]:  # so that the product lies in memory in the wanted order
+            left, right, n, m, first, second = right, left, m, n, second, first
+        size = math.prod(n[dim] for dim in batch)
+        length = math.prod(n[dim] for dim in both)
+        height, width = math.prod(n[dim] for dim in first), math.prod(m[dim] for dim in second)
+        order = (*batch, *first, *both, *second)
+        a, b = self.permuted(left, order), self.permuted(right, (*batch, *both, *second, *first))
+        sizes = tuple([*(n[d] for d in batch), *(n[d] for d in first), *(1 for _ in both), *(m[d] for d in second)])
+        a = self.add(reshape, (a,), (size, height, length), (size, height, length))
+        b = self.add(reshape, (b,), (size, length, width), (size, length, width))
+        product = self.add(view, (self.add(bmm, (a, b), (size, height, width)),), sizes, sizes)
+        return self.permuted(product, tuple([order.index(dim) for dim in range(len(order))]))
