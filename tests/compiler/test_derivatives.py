@@ -279,3 +279,69 @@ def test_a_step_with_second_derivatives_is_one_program():
     assert losses == sorted(losses, reverse=True)
     assert len(programs(step)) == 1
     assert not reasons(step)
+
+
+class Moving(nn.Module):
+    """A layer that writes to a buffer, and then reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.mean.lerp_(x.mean(0), 0.5)
+        return x * (1 + self.mean.clone())
+
+
+@pytest.mark.parametrize("layer", [lambda: nn.Dropout(0.5), lambda: nn.BatchNorm1d(4), Moving])
+def test_second_derivatives_draw_and_write_no_more(layer):
+    """The calls that are made again for them have the numbers that were drawn, and write to copies."""
+    found = []
+    for how in (lambda model: model, torch.compile):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 4), layer(), nn.Tanh(), nn.Linear(4, 1))
+        call, seen = how(model), []
+        for turn in range(6):
+            out = call(torch.randn(5, 3))
+            if turn > 2:
+                (slope,) = torch.autograd.grad(out.sum(), model[0].weight, create_graph=True)
+                slope.square().sum().backward()
+                seen += [slope.detach(), model[0].weight.grad.clone()]
+            seen += [out.detach(), torch.get_rng_state(), *(buffer.clone() for buffer in model.buffers())]
+        found.append(seen)
+    for mine, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(theirs, mine, rtol=1e-6, atol=1e-6)  # first and second ones are added up apart
+
+
+def test_after_a_second_derivative_graphs_are_kept():
+    """What is differentiated twice goes through its own graph from then on, bit for bit."""
+    w = torch.randn(4, 4, requires_grad=True)
+    call, found = torch.compile(lambda x: (x @ w).tanh() @ w), []
+    for function in (call, lambda x: (x @ w).tanh() @ w):
+        for turn in range(5):
+            total = function(torch.arange(8.0).reshape(2, 4) / 8).sum()
+            (once,) = torch.autograd.grad(total, w, create_graph=True)
+            (twice,) = torch.autograd.grad((total + once.square().sum()) if turn > 2 else once.sum(), w)
+        found.append(both_ways.bits(twice))
+    assert found[0] == found[1] and programs(call)
+
+
+def test_a_step_and_a_result_with_a_way_back_are_no_program():
+    """Second derivatives would have to take the step again."""
+    w = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([w], 0.1)
+
+    @torch.compile
+    def step(x):
+        loss = (w * x).sum()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+        return (w * x).square().sum()
+
+    for _ in range(4):
+        total = step(torch.arange(3.0))
+    before = w.detach().clone()
+    (once,) = torch.autograd.grad(total, w, create_graph=True)
+    torch.autograd.grad(once.sum(), w)
+    assert torch.equal(before, w)

@@ -27,9 +27,11 @@ class Program:
     """What calls of a segment become: ``run(*tensors)`` gives the tensors that are wanted of them, or MISS."""
 
     def __init__(
-        self, run: Callable[..., Any], source: str, native: str | None, steps: list[Step], plan: Plan | None
-    ) -> None:
+        self, run: Callable[..., Any], source: str, native: str | None, steps: list[Step], plan: Plan | None,
+        graded: bool,
+    ) -> None:  # fmt: skip
         self.run, self.source, self.native, self.steps, self.plan = run, source, native, steps, plan
+        self.graded = graded  # whether a result has a way back
 
 
 class Answer:
@@ -87,7 +89,7 @@ class Builder:
             steps, mark = fused(steps, mark, kept)
         native = self._write(steps[:mark], steps[mark:], whole)
         names, source = self.text.compiled(self.title)
-        return Program(names["run"], source, native, steps, self.plan)
+        return Program(names["run"], source, native, steps, self.plan, bool(self.graded))
 
     # -- what is given back ---------------------------------------------------------------------------------------
 

@@ -124,8 +124,10 @@ INDEXED: dict[str, int | None] = {
 }  # fmt: skip
 
 
+#: Operations that move running statistics without a new version, as PyTorch does: arguments behind the first.
+SILENT = frozenset("batch_norm native_batch_norm move_statistics".split())
 #: Operations that write to an argument and whose names do not end as PyTorch's do that write.
-_WRITING = frozenset("setitem __setitem__ batch_norm native_batch_norm move_statistics".split())
+_WRITING = SILENT.union("setitem __setitem__".split())
 #: Deferred operations that may draw random numbers.
 _DRAWING = frozenset("dropout lstm gru rnn_tanh rnn_relu flash_attention scaled_dot_product_attention".split())
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from ..autograd.grad_mode import set_grad_enabled
 from ..core import engine
-from ..core.tensor import Tensor, View, edge_of, share
+from ..core.tensor import Tensor, View, edge_of, share, wrap
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
 from ..ground.size import Size
 from ..optim.optimizer import Optimizer
 from . import lazy, replayed
-from .deferral import OWNERS, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
+from .build import Program
+from .deferral import OWNERS, SILENT, Role, gains, parameters, role_of, whole_numbers, within_bounds, without_gradients
 from .lazy import Lazy, Meta
 from .program import MISS, is_leaf, mapped, tensors_in, version
 from .segment import Segment
@@ -250,6 +251,8 @@ class Run(Segment):
             changed = self._changed()
             alone = changed or self.state.eager or any([call[-1] is not dtypes._default for call in pending])
             program = None if alone else self.node.programs.get(alive, MISS)
+            if self.state.twice and type(program) is Program and program.graded:
+                program = None  # whose second derivatives are those of the calls
             if program is MISS and anew:
                 self.node.programs[alive] = None
                 self.node.programs[alive] = program = program_of(self, pending, alive)
@@ -300,6 +303,8 @@ class Run(Segment):
         now = [leaf._grad for leaf, _ in self.graded]  # what they were owed, or what was put there since
         for leaf, _ in self.graded:
             leaf._grad = None
+        lifted = program.graded and not self.state.is_pure
+        stream, written = self._before(pending) if lifted else (None, {})
         answer = program.run(*self.given[: self.count])
         if answer is MISS:
             for (leaf, _), grad in zip(self.graded, now, strict=True):
@@ -307,8 +312,8 @@ class Run(Segment):
             return False
         for number, real in zip(alive, answer, strict=True):
             edge = real._edge
-            if edge is not None and edge.kind.run is replayed.walk and edge.saved and not self.state.is_pure:
-                replayed.lift(edge, self._again(pending, number))
+            if lifted and edge is not None and edge.kind.run is replayed.walk and edge.saved:
+                replayed.lift(edge, self._twice(self._again(pending, number, written), stream))
             lazy.settle(things[number], real)
             if self.metas[number].version:
                 share(things[number]).version = self.metas[number].version
@@ -373,11 +378,33 @@ class Run(Segment):
 
         return unless_written
 
-    def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
+    def _again(self, pending: Any, wanted: int, instead: dict[int, Any] | None = None) -> Callable[[], Any]:
         """What computes one of the results of a program's calls once more, as they are written."""
         numbers, outside, inputs = self.numbers, self.outside, self.given
         calls = [call for call in pending if call[0].first <= wanted]
-        return lambda: again(calls, numbers, outside, inputs, [wanted])(*inputs)[0]
+        return lambda: again(calls, numbers, outside, inputs, [wanted], instead)(*inputs)[0]
+
+    def _before(self, pending: Any) -> tuple[Any, dict[int, Any]]:
+        """The random stream if calls draw from it, and copies of the tensors from outside that they write to."""
+        numbers = {number for entry, *_ in pending for number in entry.written or ()}
+        copies = {number: wrap(np.array(self.things[number]._array)) for number in numbers}
+        return None if self.drawn is None else default_generator.get_state_bytes(), copies
+
+    def _twice(self, compute: Callable[[], Any], stream: Any) -> Callable[[], Any]:
+        """What computes a result anew for second derivatives, from the same random stream; later calls keep graphs."""
+
+        def lifted() -> Any:
+            self.state.twice = True
+            if stream is None:
+                return compute()
+            now = default_generator.get_state_bytes()
+            default_generator.set_state_bytes(stream)
+            try:
+                return compute()
+            finally:
+                default_generator.set_state_bytes(now)
+
+        return lifted
 
     def _call(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
         """Make a call, and give the tensors that were owed by it what it gave.
@@ -439,9 +466,10 @@ class Run(Segment):
             node.told[call_key] = WARNS
             return self._unheard(result)
         draws = default_generator.mark() != drawn
-        outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
-        acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
+        counters = {id(t._counter) for t in written}
+        reached = [self.numbers[id(t)] for t, *_ in self.outside if id(t._counter) in counters]
+        acts = kind == "optimizer" or bool(reached)
         metas: list[Meta] = []
         outputs: list[Any] = []
         try:
@@ -466,6 +494,10 @@ class Run(Segment):
             return self._unheard(result)
         entry = Entry(acts, results, len(self.things), metas, uses)
         entry.draws, entry.function = draws, call_key[0]
+        if role.name in SILENT:
+            known = [self.numbers.get(id(t)) for t in operands[1:] if t._edge is None]
+            reached += [number for number in known if number is not None and self.metas[number] is None]
+        entry.written = None if kind in ("backward", "grad", "optimizer") else reached
         entry.ends = acts and (kind == "backward" or not state.is_pure)  # by its promise nobody looks in between
         if kind == "backward" and not acts:
             entry.graded = [self.numbers[id(leaf)] for leaf in graded]
@@ -512,8 +544,13 @@ class Run(Segment):
         return result
 
 
-def again(pending: Any, numbers: Any, outside: Any, inputs: Any, wanted: Sequence[int]) -> Callable[..., Any]:
-    """A function of a segment's tensors that makes its calls once more, as they are written, and gives results."""
+def again(
+    pending: Any, numbers: Any, outside: Any, inputs: Any, wanted: Sequence[int], instead: dict[int, Any] | None = None
+) -> Callable[..., Any]:
+    """A function of a segment's tensors that makes its calls once more, as they are written, and gives results.
+
+    ``instead`` are tensors that take the places of others, so that these are not written to once more.
+    """
 
     def numbered(piece: Any) -> Any:
         return Number(numbers[id(piece)]) if isinstance(piece, Tensor) else piece
@@ -524,7 +561,7 @@ def again(pending: Any, numbers: Any, outside: Any, inputs: Any, wanted: Sequenc
     captured = {numbers[id(tensor)]: tensor for tensor, *_ in outside if numbers[id(tensor)] not in places}
 
     def carried_out(*tensors: Any) -> Any:
-        known = captured | dict(zip(places, tensors, strict=False))
+        known = captured | dict(zip(places, tensors, strict=False)) | (instead or {})
         for entry, proceed, call, grad in calls:
             args, kwargs = filled(call, known)
             with set_grad_enabled(grad):

@@ -33,16 +33,19 @@ class Entry:
     draws    whether it takes random numbers
     changes  what is known anew of others, which it writes to
     graded   the leaves that a backward pass gives their first gradients to
+    written  the tensors from outside that it writes to; None where it does more to them, as an optimizer's step
     """
 
     __slots__ = (
         "acts", "after", "changes", "draws", "ends", "first", "function", "graded", "metas", "results", "uses",
+        "written",
     )  # fmt: skip
 
     def __init__(self, acts: bool, results: Any, first: int, metas: list[Meta], uses: list[int]) -> None:
         self.acts, self.results, self.first, self.metas, self.uses = acts, results, first, metas, uses
         self.changes: list[tuple[int, Meta]] = []
         self.graded: list[int] = []
+        self.written: list[int] | None = []
         self.draws = self.ends = False
         self.function: Any = None  # the operation
         self.after = Node()

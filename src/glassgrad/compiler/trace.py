@@ -26,7 +26,10 @@ def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     try:
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
-        program = Builder(state.name, capture, [run.things[number] for number in alive], state.twice).program()
+        builder = Builder(state.name, capture, [run.things[number] for number in alive], state.twice)
+        if builder.graded and not all(_again(run, entry) for entry, *_ in pending):
+            raise NotCapturable("it changes tensors that have gradients, and gives back one that has a way back")
+        program = builder.program()
     except NotCapturable as reason:
         state.refuse(str(reason))
         return None
@@ -37,3 +40,8 @@ def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
         capture.let_go()
     state.made(program)
     return program
+
+
+def _again(run: Any, entry: Any) -> bool:
+    """Whether a call may be made again for second derivatives: on copies of what it writes to, without a history."""
+    return entry.written is not None and all(run.things[number]._edge is None for number in entry.written)
