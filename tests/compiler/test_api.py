@@ -210,3 +210,13 @@ def test_advice():
     for n in range(12):
         scaled(torch.ones(2), 0.1 * n)
     assert "give a number that changes as a tensor" in repr(torch.compile.explain(scaled))
+
+
+def test_copies_of_a_compiled_module_are_their_own():
+    for layer in (nn.Linear(3, 2), torch.nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))):
+        layer.compile()
+        layer(torch.ones(2, 3)).sum().backward()
+        copied, before = copy.deepcopy(layer), [p.grad.clone() for p in layer.parameters()]
+        copied(torch.ones(2, 3)).sum().backward()
+        assert [p.grad.tolist() for p in layer.parameters()] == [grad.tolist() for grad in before]
+        assert [p.grad.tolist() for p in copied.parameters()] == [grad.tolist() for grad in before]

@@ -168,7 +168,7 @@ def _copied(self: Any, memo: dict[int, Any]) -> Any:
         return memoized
     copy = self.__new__(type(self))
     memo[id(self)] = copy
-    copy.__setstate__(deepcopy(self.__dict__, memo))
+    copy.__setstate__(deepcopy(Module.__getstate__(self), memo))  # the class's own refuses
     for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
         if hasattr(self, slot):
             setattr(copy, slot, deepcopy(getattr(self, slot), memo))
