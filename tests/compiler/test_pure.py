@@ -1,12 +1,14 @@
 """``pure=True``: what a call did is done again without its Python; cases are compared with functions as written."""
 
 import collections
+from functools import partial
 
 import pytest
 
 import glassgrad as torch
 import glassgrad.nn.functional as F
 from glassgrad import nn
+from glassgrad.compiler import deferral
 from glassgrad.kernels import compiled
 
 from .both_ways import bits, reasons, tree
@@ -335,3 +337,40 @@ def test_all_turns_of_a_loop_whose_sizes_grow_are_learned_at_once(pure):
     assert len(write.program_state.programs) == LETTERS
     assert write.program_state.replays - before[0] == (0 if pure else 4 * LETTERS)
     assert not pure or [type(replay).__name__ for replay in write.program_state.replayed.values()] == ["Replay"]
+
+
+SIZED = {
+    "mask": lambda x, w: (x * w)[x > 0].sum(),
+    "nonzero": lambda x, w: x.nonzero().float().sum() + w.sum(),
+    "selected": lambda x, w: torch.masked_select(x * w, x > 0).mean(),
+    "where": lambda x, w: torch.where(x > 0)[0].float().mean() + w.sum(),
+    "repeated": lambda x, w: torch.repeat_interleave(x, (x.abs() * 2).long()).sum() * w.sum(),
+    "range": lambda x, w: torch.arange((x.abs().sum() * 2).long()).sum() * w.sum(),
+    "zeros": lambda x, w: torch.zeros((x.abs().sum() * 2).long() + 1).add(1).sum() * w.sum(),
+    "narrow": lambda x, w: (x * w).narrow(0, 0, x.abs().sum().long() % 3 + 1).sum(),
+    "counts": lambda x, w: torch.bincount((x.abs() * 2).long()).float().mean() * w.sum(),
+    "trained": lambda x, w: (x * w).square().sum().backward(retain_graph=True) or (x * w)[x > 0].sum().backward(),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_that_hang_on_values(name):
+    found = []
+    for how in (lambda function: function, partial(torch.compile, pure=True)):
+        w, seen = torch.full((4,), 0.5, requires_grad=True), []
+        call = how(lambda x, w=w: SIZED[name](x, w))
+        for turn in range(12):
+            torch.manual_seed(turn)
+            seen += [call(torch.randn(4)), None if w.grad is None else w.grad.clone()]
+        found.append([None if piece is None else bits(piece) for piece in seen])
+    assert found[0] == found[1]
+
+
+@pytest.mark.replays
+def test_what_is_found_to_have_another_size_says_so(monkeypatch):
+    monkeypatch.setattr(deferral, "SIZED", frozenset())  # as if it were an operation that nobody has thought of
+    call = torch.compile(lambda x: torch.masked_select(x * 2, x > 0) + 1, pure=True)
+    for _ in range(5):
+        assert call(torch.tensor([1.0, -1.0, 2.0])).tolist() == [3.0, 5.0]
+    with pytest.raises(RuntimeError, match=r"compile\(pure=True\): masked_select\(\) gave another shape than when"):
+        call(torch.tensor([1.0, 1.0, 2.0]))

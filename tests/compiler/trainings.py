@@ -9,6 +9,7 @@ behind is compared bit for bit, up to the first difference of rounding.
 import argparse
 import copy
 import random
+import re
 import sys
 import warnings
 
@@ -150,8 +151,10 @@ copy.deepcopy(c.model)(torch.ones(4, 12)).sum().backward() | c.model(torch.ones(
 """.replace("\n", "|")  # fmt: skip
 
 
-#: What is compiled.
-WHAT = ("step", "step", "model", "loss", "step", "layers", "both")
+#: What is compiled; "pure" is the step, with pure=True, of those that keep the promise.
+WHAT = ("step", "step", "model", "loss", "step", "layers", "both", "pure")
+#: What breaks the promise of ``pure=True``: Python's state, and hooks that are registered anew.
+_IMPURE = re.compile(r"c\.(turn|history|total|last)|see\(|hook|retain_grad|if |hidden|other =|c\.sched|float\(")
 
 
 def _pieces(text):
@@ -179,16 +182,17 @@ class World:
 
 def written(seed):
     """The text of a random step, and the events between its calls."""
-    choice = random.Random(seed)
+    choice, pure = random.Random(seed), WHAT[seed % len(WHAT)] == "pure"
 
     def some(pieces, most):
+        pieces = [piece for piece in pieces if not (pure and _IMPURE.search(piece))]
         return [line for piece in choice.sample(pieces, choice.randint(0, most)) for line in piece.split("\n")]
 
     lines = [*some(BEFORE, 2), "out = c.called(x)", f"loss = c.loss_of(out, y) if {choice.random() < 0.3} else {choice.choice(LOSSES)}"]
     lines += some(MIDDLE, 2) + ["loss.backward()"] + some(AFTER, 2) + ["c.opt.step()"] + some(AFTER, 1)
     lines.append(f"return {choice.choice(['loss', 'loss, out', 'loss.detach()', 'loss.item()', 'None', 'out'])}")
     text = "\n    ".join(["def step(x, y):", *lines]) + "\n"
-    return text, [choice.choice(EVENTS) if choice.random() < 0.5 else "pass" for _ in range(7)]
+    return text, [choice.choice(EVENTS) if choice.random() < 0.5 and not pure else "pass" for _ in range(7)]
 
 
 def shown(piece):
@@ -211,7 +215,7 @@ def outcome(seed, what):
     exec(compile(text, f"<training {seed}>", "exec"), space)
     step, c.loss_of = space["step"], nn.CrossEntropyLoss()
     c.called = torch.compile(c.model) if what in ("model", "both") else lambda x: c.model(x)
-    step = torch.compile(step) if what == "step" else step
+    step = torch.compile(step, pure=what == "pure") if what in ("step", "pure") else step
     c.loss_of = torch.compile(c.loss_of) if what in ("loss", "both") else c.loss_of
     for layer in c.model.children() if what == "layers" else ():
         layer.compile()

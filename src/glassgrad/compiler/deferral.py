@@ -24,6 +24,7 @@ from ..ops.declare import COMPOSITES, UNITS
 from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer
 from .lazy import Lazy
+from .program import tensors_in
 
 #: Functions whose answer follows from shapes, dtypes and layouts alone.
 TELLING = frozenset(
@@ -118,6 +119,11 @@ ONE = frozenset(
 )
 #: Of these no argument may be a tensor.
 NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".split())
+#: Operations that give as many elements as values say.
+SIZED = frozenset(
+    "nonzero argwhere masked_select unique unique_consecutive unique_dim repeat_interleave bincount one_hot to_sparse "
+    "coalesce tensor_split".split()
+)
 #: Operations that point into their table with indices, and the dimension of it that they point into.
 INDEXED: dict[str, int | None] = {
     "embedding": 0, "nll_loss": 1, "cross_entropy": 1, "index_select": None, "gather": None
@@ -227,10 +233,18 @@ def without_gradients(function: Any, args: Any, kwargs: Any) -> list[Any] | None
     return parameters(owner)
 
 
+def sized_by_values(function: Any, args: Any, kwargs: Any) -> bool:
+    """Whether values of its arguments are known to say how many elements a call gives."""
+    role, tensors = role_of(function), tensors_in((args, kwargs))
+    if role.name in ("getitem", "__getitem__", "index"):
+        return any(tensor._array.dtype in ("?", "u1") for tensor in tensors[1:])
+    return len(tensors) > role.most or len(args) + len(kwargs) < role.least or function.__name__ in SIZED
+
+
 def whole_numbers(role: Role, args: Any, kwargs: Any, is_deferred: Callable[[Any], bool]) -> bool:
     """Whether an operation takes whole numbers that are there already, or makes them: it is made where it stands."""
     if role.most == 0:
-        return role.name == "arange"
+        return role.name == "arange" and not tensors_in((args, kwargs))
     if not args or is_deferred(args[0]) or type(args[0]) is not Tensor or args[0]._array.dtype.kind != "i":
         return False
     return not any(isinstance(piece, Tensor) for piece in (*args[1:], *kwargs.values()))

@@ -14,11 +14,21 @@ from ..core import engine
 from ..core.tensor import LEAF, Tensor, View, share
 from ..ground import dtypes, modes
 from ..optim.optimizer import Optimizer
-from .deferral import OWNERS, parameters, without_gradients
+from .deferral import OWNERS, parameters, sized_by_values, without_gradients
 from .emit import Text
 from .program import MISS, is_leaf, tensors_in, version
 from .run import again
 from .tape import ATOMS
+
+
+class Resized(RuntimeError):
+    """A call of a pure function gave a tensor of another shape than the one that was written down."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"compile(pure=True): {name}() gave another shape than when the function was written down; where values "
+            "say how large tensors are, leave pure=True out"
+        )
 
 
 class Journal:
@@ -77,12 +87,17 @@ class Journal:
             self.reached.update({id(leaf): leaf for leaf in leaves if id(leaf) not in self._names})
             return result
         self._clear()
+        if sized_by_values(function, args, kwargs):
+            self.refuse(f"values say how many elements {function.__name__}() gives")
         names = self._results(result, f"{function.__name__}()")
         call = f"    {names}{self.text.name(proceed, function.__name__)}({', '.join(arguments)})"
         if modes.local.grad is self.grad:
             self.text.add(call)
         else:
             self.text.lines += [f"    with set_grad_enabled({modes.local.grad}):", f"    {call}"]
+        for piece in tensors_in(result) if names else ():
+            resized = f"raise {self.text.name(Resized, 'Resized')}({function.__name__!r})"
+            self.text.add(f"    if {self._tensor(piece)}._array.shape != {piece._array.shape}: {resized}")
         self._look()
         self._native = False
         return result

@@ -157,7 +157,7 @@ def demand(tensor: Any) -> None:
     again = tensor.__dict__.get("_again")
     if run is not None:
         with run.lock:
-            if run.busy:
+            if run.making is not None:
                 again = run.apart(number)
             elif type(tensor).__mro__[0] is Lazy:  # another thread may have asked too
                 run.flush("its value is asked for")

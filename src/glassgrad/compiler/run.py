@@ -43,6 +43,7 @@ class Run(Segment):
         self.journal = journal  # what writes down what the call does
         self.lock = RLock()  # held while it compares and while it runs what is pending; never while code of users runs
         self.busy = False
+        self.making: Any = None  # the calls that are being made, while they are
         self.verifies = state.verify and state.calls % state.verify == 0
         self.off = False  # whether nothing is deferred any more
         self.listeners = listening.listeners
@@ -242,7 +243,7 @@ class Run(Segment):
         if not self.pending:
             return
         alive = self._alive(self.pending, results)
-        self.busy = True
+        busy, self.busy = self.busy, True
         pending, self.pending = self.pending, []
         self.making = pending
         default, dtypes._default = dtypes._default, pending[0][-1]
@@ -276,7 +277,7 @@ class Run(Segment):
         finally:
             modes.local.device = device
             dtypes._default = default
-            self.busy = False
+            self.busy, self.making = busy, None
             self.graded, self.drawn = [], None
 
     def _changed(self) -> list[tuple[Any, ...]]:
