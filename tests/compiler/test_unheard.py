@@ -1,9 +1,12 @@
 """Writes, draws and backward passes that come from elsewhere while an operation is pending: it runs before them."""
 
+import copy
+import pickle
 import queue
 import threading
 import warnings
 
+import numpy as np
 import pytest
 
 import glassgrad as torch
@@ -95,3 +98,38 @@ def test_a_thread_is_handed_what_is_pending_while_its_maker_goes_on():
     finally:
         asked.put(None)
         thread.join()
+
+
+#: Ways to read the running statistics of a layer, which its pending call moves without a new version.
+READS = {
+    "printed": lambda layer: repr(layer.running_mean),
+    "formatted": lambda layer: f"{layer.running_mean[0]:.5f} {layer.running_mean}",
+    "listed": lambda layer: layer.running_mean.tolist(),
+    "numpy": lambda layer: layer.running_mean.numpy().tobytes(),
+    "asarray": lambda layer: np.asarray(layer.running_mean).tobytes(),
+    "dlpack": lambda layer: np.from_dlpack(layer.running_mean).tobytes(),
+    "copied": lambda layer: copy.deepcopy(layer).running_mean.tolist(),
+    "pickled": lambda layer: pickle.loads(pickle.dumps(layer)).running_mean.tolist(),
+    "storage": lambda layer: layer.running_mean.untyped_storage().tolist(),
+    "data": lambda layer: layer.running_mean.data.tolist(),
+    "parameter": lambda layer: nn.Parameter(layer.running_mean).tolist(),
+    "equal": lambda layer: torch.equal(layer.running_mean, torch.zeros(4)),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_running_statistics_are_those_of_the_call_whoever_reads_them(name):
+    def case(how, out):
+        layer = nn.BatchNorm1d(4)
+
+        @how
+        def step(x):
+            y = layer(x)
+            out.append(READS[name](layer))
+            return y.sum()
+
+        for _ in range(5):
+            out.append(step(torch.randn(3, 4)))
+
+    mine, theirs = both(case)
+    assert mine == theirs and not isinstance(mine[-1][0], str)

@@ -152,6 +152,7 @@ class Members:
         require_grad(self, requires_grad, errors.ONLY_FLOATS_IN_PLACE)
         return self
 
+    @audible
     def __repr__(self: Any, *, tensor_contents: str | None = None) -> str:
         from ..ground import format as formatting  # not every program prints
 
