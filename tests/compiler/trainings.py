@@ -138,7 +138,7 @@ with torch.autocast("cpu", torch.bfloat16): loss = loss + c.model(x).float().mea
 AFTER = r"""
 torch.nn.utils.clip_grad_norm_(c.model.parameters(), 0.5) | torch.nn.utils.clip_grad_value_(c.model.parameters(), 0.1) | see(torch.nn.utils.clip_grad_norm_(c.model.parameters(), 1.0)) | c.sched.step() | see(c.opt.param_groups[0]["lr"])
 with torch.no_grad():\n    for e, p in zip(c.ema.parameters(), c.model.parameters()): e.lerp_(p, 0.1) | for e, p in zip(c.ema.parameters(), c.model.parameters()): e.data.mul_(0.9).add_(p.data, alpha=0.1) | see(c.first.grad) | see(sum(p.grad.norm() for p in c.model.parameters() if p.grad is not None))
-for p in c.model.parameters(): p.grad = p.grad * 0.5 if p.grad is not None else None | with torch.no_grad(): c.first.clamp_(-1, 1) | if c.turn % 3 == 2: c.opt.zero_grad() | c.first.grad.mul_(0.5) if c.first.grad is not None else None | loss = loss.detach() | c.total.zero_()
+for p in c.model.parameters(): p.grad = p.grad * 0.5 if p.grad is not None else None | with torch.no_grad(): c.first.clamp_(-1, 1) | if c.turn % 3 == 2: c.opt.zero_grad() | see(c.checked(x)) | c.model.eval(); see(c.checked(x)); c.model.train() | c.first.grad.mul_(0.5) if c.first.grad is not None else None | loss = loss.detach() | c.total.zero_()
 for p in c.model.parameters(): p.grad.nan_to_num_(0.0) if p.grad is not None else None | with torch.no_grad():\n    for p in c.model.parameters(): p.add_(torch.randn_like(p), alpha=1e-3)
 """.replace("\n", "|").replace("\\n", "\n")  # fmt: skip
 #: What happens outside, between two steps.
@@ -147,12 +147,12 @@ c.opt.param_groups[0]["lr"] *= 0.5 | c.first.requires_grad_(False) | c.first.req
 c.saved = copy.deepcopy(c.model.state_dict()) | c.model.load_state_dict(c.saved) | c.opt.load_state_dict(copy.deepcopy(c.opt.state_dict())) | c.first.data = c.first.data * 0.5 | c.first.data.mul_(1.1) | c.first.grad = None | c.scale = c.scale * 0.5
 c.weights = torch.rand(3) | c.weights.mul_(2) | c.opt = c.make(list(c.model.parameters())) | c.model.register_forward_hook(lambda m, i, o: o * 1.5) | c.first.register_hook(lambda g: g * 0.5) | c.ema = copy.deepcopy(c.model) | torch.set_grad_enabled(True) | c.want = not c.want
 next(m for m in c.model.modules() if len(list(m.parameters(recurse=False))) > 0).requires_grad_(c.turn % 2 == 0) | [setattr(m, "p", 0.6) for m in c.model.modules() if isinstance(m, nn.Dropout)] | c.opt.zero_grad() | c.opt.step() | c.model.requires_grad_(True) | c.array[...] = 2.0 | torch.manual_seed(7)
-copy.deepcopy(c.model)(torch.ones(4, 12)).sum().backward() | c.model(torch.ones(4, 12)).sum().backward() | c.model.to(torch.float32) | c.opt.param_groups[0]["weight_decay"] = 0.1 | c.model.apply(lambda m: m.reset_parameters() if isinstance(m, nn.Linear) and c.name != "parametrized" else None) | c.first.add(1) | c.first.detach().zero_()
+copy.deepcopy(c.model)(torch.ones(4, 12)).sum().backward() | c.model(torch.ones(4, 12)).sum().backward() | c.model.to(torch.float32) | c.opt.param_groups[0]["weight_decay"] = 0.1 | torch.set_num_threads(1) | c.checked(torch.ones(2, 12)) | c.called(torch.ones(4, 12)).sum().backward() | c.checked(torch.ones(3, 12)); c.model.eval() | c.model.apply(lambda m: m.reset_parameters() if isinstance(m, nn.Linear) and c.name != "parametrized" else None) | c.first.add(1) | c.first.detach().zero_()
 """.replace("\n", "|")  # fmt: skip
 
 
 #: What is compiled; "pure" is the step, with pure=True, of those that keep the promise.
-WHAT = ("step", "step", "model", "loss", "step", "layers", "both", "pure")
+WHAT = ("step", "step", "model", "loss", "nested", "layers", "both", "pure")
 #: What breaks the promise of ``pure=True``: Python's state, and hooks that are registered anew.
 _IMPURE = re.compile(r"c\.(turn|history|total|last)|see\(|hook|retain_grad|if |hidden|other =|c\.sched|float\(")
 
@@ -214,11 +214,17 @@ def outcome(seed, what):
     space["see"] = lambda *things: out.append([shown(thing) for thing in things])
     exec(compile(text, f"<training {seed}>", "exec"), space)
     step, c.loss_of = space["step"], nn.CrossEntropyLoss()
-    c.called = torch.compile(c.model) if what in ("model", "both") else lambda x: c.model(x)
-    step = torch.compile(step, pure=what == "pure") if what in ("step", "pure") else step
-    c.loss_of = torch.compile(c.loss_of) if what in ("loss", "both") else c.loss_of
-    for layer in c.model.children() if what == "layers" else ():
+    c.called = torch.compile(c.model) if what in ("model", "both", "nested") else lambda x: c.model(x)
+    step = torch.compile(step, pure=what == "pure") if what in ("step", "pure", "nested") else step
+    c.loss_of = torch.compile(c.loss_of) if what in ("loss", "both", "nested") else c.loss_of
+    for layer in c.model.children() if what in ("layers", "nested") else ():
         layer.compile()
+
+    def checked(x):
+        with torch.no_grad():
+            return c.model(x).softmax(-1)
+
+    c.checked = torch.compile(checked) if what else checked
     for c.turn, event in enumerate(events):
         data = torch.randn(c.size, 12), torch.randint(3, (c.size,))
         try:
