@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .labels import Labels, NamedTensors, caller_names, callers_variables, family_of
-from .opaque import in_words, is_opaque
 from .read import as_loss, level_of
-from .walk import SINK, op_name, walk
+from .walk import SINK, in_words, is_opaque, op_name, walk
 
 __all__ = ["Reading", "explain"]
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from .answer import Answer, listed, plural
-from .blame import culprits
 from .labels import caller_names
 from .measure import stats_of
 from .model import Graph, Stats
-from .read import is_tensor
+from .reasons import culprits
 from .survey import parameters_of
-from .walk import SINK
+from .walk import SINK, is_tensor
 
 __all__ = ["Flow", "Layer", "flow"]
 

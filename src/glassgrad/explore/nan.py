@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .answer import Answer, recording_of, where
-from .blame import backward_reason, certain, forward_reason
 from .labels import Names, caller_names, callers_variables
 from .measure import is_finite, stats_of
 from .model import Graph, Node, SourceLoc
 from .observe import first_bad, on_the_side, saved_stats
-from .opaque import custom_class
 from .place import module_of
-from .read import as_losses, is_tensor
+from .read import as_losses
+from .reasons import backward_reason, certain, forward_reason
 from .record import Recording
 from .survey import _survey, parameters_of
-from .walk import SINK, Walk, engine_of, op_name
+from .walk import SINK, Walk, custom_class, engine_of, is_tensor, op_name
 
 __all__ = ["TraceNan", "trace_nan"]
 

@@ -15,9 +15,9 @@ from weakref import ref
 
 from .measure import info_of
 from .read import memory_of
+from .reasons import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name
 from .source import is_users
 from .walk import sequence
-from .words import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name
 
 #: A generator's frame may be called from elsewhere the next time.
 MOVES = 0x20 | 0x80 | 0x200

@@ -11,18 +11,16 @@ from types import MappingProxyType
 from typing import Any
 
 from .explain import _expressions, _operation
+from .facts import Known, info, outputs, rule_of, slopes
 from .labels import Labels, Names, caller_names, callers_variables, pairs
 from .measure import info_of
 from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
 from .modules import scopes_by_parameters
-from .opaque import opaque_nodes
 from .place import scopes_of
 from .read import Memories, as_losses, contents, ends_of, names_by_id
-from .rules import rule_of, slopes
-from .shapes import Known, info, outputs
+from .reasons import REASONS
 from .source import guard_around, is_users, location, switch_before
-from .walk import SINK, Walk, collector_at_rest, engine_of, walk
-from .words import REASONS
+from .walk import SINK, Walk, collector_at_rest, engine_of, opaque_nodes, walk
 
 __all__ = ["read", "survey"]
 

@@ -9,17 +9,27 @@ from difflib import get_close_matches
 from typing import Any
 
 from .answer import Answer, listed, once, plural, recording_of, where
-from .blame import culprits, flat_reason
 from .labels import Names, caller_names, callers_variables
 from .measure import stats_of
 from .model import Cut
 from .observe import on_the_side
-from .opaque import in_words, is_opaque, is_users_function, opaque_nodes, remedy, tensors_held
-from .read import as_losses, as_tensors, is_tensor, level_of, memory_of, slots_of, unpack
+from .read import as_losses, as_tensors, level_of, memory_of, slots_of, unpack
+from .reasons import READS, REMEDIES, culprits, flat_reason
 from .source import is_users, location
 from .survey import _how, _survey, parameters_of
-from .walk import SINK, op_name, sequence, walk
-from .words import READS, REMEDIES
+from .walk import (
+    SINK,
+    in_words,
+    is_opaque,
+    is_tensor,
+    is_users_function,
+    op_name,
+    opaque_nodes,
+    remedy,
+    sequence,
+    tensors_held,
+    walk,
+)
 
 __all__ = ["Why", "why"]
 

@@ -13,10 +13,9 @@ from typing import Any
 from ..explore.record import Recording
 from ..ground.arrival import is_here, when_here
 from .again import replayed
-from .asked import Asked, answers_to
 from .command import ASKED_AGAIN, report
 from .failures import explained
-from .finding import Finding
+from .finding import Asked, Finding, answers_to
 from .verdict import findings
 from .watch import Watch
 

@@ -8,11 +8,11 @@ import time
 from types import TracebackType
 from typing import Any
 
-from ..explore.export.forms import write_graph
 from ..explore.model import Graph
-from ..explore.read import is_tensor
+from ..explore.page.forms import write_graph
 from ..explore.source import is_users
 from ..explore.survey import read
+from ..explore.walk import is_tensor
 from .again import Script, answers_again, engine, replayed
 from .failures import explained
 from .finding import Finding

@@ -10,11 +10,10 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
-from ..explore.read import is_tensor
 from ..explore.source import is_users, location
+from ..explore.walk import is_tensor
 from ..explore.why import why
-from .asked import Asked
-from .finding import Finding
+from .finding import Asked, Finding
 from .frames import module_path, names_in, place_of, shaped, tensors_on_line, users_frames, value_of
 from .looks import loose_layers, modules_in, registered_list
 

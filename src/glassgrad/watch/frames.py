@@ -12,8 +12,8 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
-from ..explore.read import is_tensor
 from ..explore.source import engine_of_file, is_users, location, location_of
+from ..explore.walk import is_tensor
 
 INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
 

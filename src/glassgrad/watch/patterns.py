@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..explore.blame import SLOPES, backward_reason, plain
 from ..explore.measure import array_of, is_finite, stats_of
 from ..explore.model import SourceLoc
 from ..explore.observe import saved_stats
+from ..explore.reasons import SLOPES, backward_reason, plain
 from ..explore.walk import SINK, Walk, op_name
-from .asked import Asked
+from .finding import Asked
 
 
 class Pattern(NamedTuple):

@@ -16,8 +16,7 @@ from ..explore.answer import listed, plural
 from ..explore.model import SourceLoc
 from ..explore.source import is_users
 from ..explore.walk import family, op_name, sequence
-from .asked import Asked
-from .finding import Finding, Weight
+from .finding import Asked, Finding, Weight
 from .looks import Evidence, line_of_attribute, loose_layers, names_of, registered_list, trained_by
 from .watch import Watch
 

@@ -12,8 +12,7 @@ from typing import Any
 from ..answer import extent
 from ..model import Graph, SourceLoc, Stats, TensorInfo
 from ..walk import SINK
-from .drawn import Arrow, Box, Drawn, backward_order, drawn
-from .levels import KINDS, Group, Level, grouped, levels_of
+from .drawn import KINDS, Arrow, Box, Drawn, Group, Level, backward_order, drawn, grouped, levels_of
 
 CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5, "input": 6}
 

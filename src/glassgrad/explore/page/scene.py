@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..model import Graph
-from ..page.contents import contents
+from .contents import contents
 
 OP, LEAF, OUTPUT, BASE, CUT, OPAQUE, INPUT = range(7)
 ROOT = 0
@@ -363,7 +363,7 @@ def some(words: Sequence[str], most: int = 4) -> str:
 
 def palette(theme: str) -> dict[str, str]:
     """The page's colours by name, ``light`` or ``dark``: read from its style. ValueError for another theme."""
-    from ..page.write import viewer
+    from .write import viewer
 
     blocks: list[Any] = re.findall(r":root(\[data-theme=\"dark\"\])?\{(.*?)\}", viewer()[1], re.DOTALL)
     colours: dict[str, str] = {}

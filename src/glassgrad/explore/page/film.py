@@ -11,9 +11,8 @@ from io import BytesIO
 from typing import Any
 
 from ..layout import Point
-from ..png import flat, paint
+from ..paint import flat, opening, paint, pieces, way
 from ..sheet import Panel, Sheet
-from ..svg import opening, pieces, way
 from .still import Stage
 
 MISSING = "an MP4 film needs PyAV and Pillow: pip install 'glassgrad[video]' ('.svg' with step=\"play\" needs nothing)"

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from ..layout import Point, spread
-from ..letters import text_width
+from ..sheet import text_width
 from .scene import INPUT, LEAF, NEVER, ROOT, Scene
 
 TITLE, SMALL, NUMBERS = 12.5, 11.0, 11.5  # type sizes

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..layout import Point
-from ..letters import printable, text_width
-from ..png import flat
-from ..sheet import Line, Panel, Sheet, Text, arriving, head_at
+from ..paint import flat
+from ..sheet import Line, Panel, Sheet, Text, arriving, head_at, printable, text_width
 from .plane import NUMBERS, SMALL, TITLE, Plane, Spot, Wire, bold, plane, route
 from .scene import BASE, CUT, INPUT, LEAF, OUTPUT, Scene, palette
 
