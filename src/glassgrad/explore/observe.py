@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from time import perf_counter
 from types import TracebackType
 from typing import Any
@@ -22,17 +24,15 @@ from .walk import SINK, Walk, is_tensor, op_name, opaque_nodes, tensors_held
 __all__ = ["LastBackward", "observe", "watched"]
 
 
+@dataclass(slots=True)
 class Seen:
     """What hooks saw at one node: its step, the gradients that arrived and those it handed on, and its time."""
 
-    __slots__ = ("step", "arrived", "handed", "began", "ms")
-
-    def __init__(self) -> None:
-        self.step: int | None = None
-        self.arrived: tuple[TensorInfo | None, ...] = ()
-        self.handed: tuple[TensorInfo | None, ...] = ()
-        self.began = 0.0
-        self.ms: float | None = None
+    step: int | None = None
+    arrived: tuple[TensorInfo | None, ...] = ()
+    handed: tuple[TensorInfo | None, ...] = ()
+    began: float = 0.0
+    ms: float | None = None
 
 
 def _infos(grads: Any) -> tuple[TensorInfo | None, ...]:
@@ -45,31 +45,23 @@ def watched(walked: Walk, record: Any = None) -> Any:
     """A block in which every node of a walk is watched; gives a list of what was seen, one for each node."""
     seen = [Seen() for _ in walked.nodes]
     handles: list[Any] = []
-    steps = [0]
+    steps = count()
 
-    def quietly(run: Callable[[], Any]) -> Any:
-        return run() if record is None else record.quietly(run)
+    def infos(grads: Any) -> tuple[TensorInfo | None, ...]:
+        return _infos(grads) if record is None else record.quietly(lambda: _infos(grads))
 
-    def before(i: int) -> Callable[[Any], None]:
-        def arrives(grads: Any) -> None:
-            seen[i].step = steps[0]
-            steps[0] += 1
-            seen[i].arrived = quietly(lambda: _infos(grads))
-            seen[i].began = perf_counter()
+    def arrives(one: Seen, grads: Any) -> None:
+        one.step, one.arrived = next(steps), infos(grads)
+        one.began = perf_counter()
 
-        return arrives
-
-    def after(i: int) -> Callable[[Any, Any], None]:
-        def leaves(handed: Any, arrived: Any) -> None:
-            seen[i].ms = (perf_counter() - seen[i].began) * 1e3
-            seen[i].handed = quietly(lambda: _infos(handed)) if handed else ()
-
-        return leaves
+    def leaves(one: Seen, handed: Any, arrived: Any) -> None:
+        one.ms = (perf_counter() - one.began) * 1e3
+        one.handed = infos(handed) if handed else ()
 
     try:
-        for i, node in enumerate(walked.nodes):
-            handles.append(node.register_prehook(before(i)))
-            handles.append(node.register_hook(after(i)))
+        for node, one in zip(walked.nodes, seen, strict=True):
+            handles.append(node.register_prehook(partial(arrives, one)))
+            handles.append(node.register_hook(partial(leaves, one)))
         yield seen
     finally:
         for handle in handles:
@@ -153,9 +145,9 @@ def gradient_problems(graph: Graph) -> list[Problem]:
     bad = first_bad(graph)
     if bad is not None:
         gave = next(g.stats for g in bad.grads_in if g is not None and g.stats is not None and not g.stats.finite)
-        kind, word = ("nan", "NaN") if gave is not None and gave.nan else ("inf", "infinity")
+        kind, word = gave.flaw
         words = f"{bad.op} was given finite gradients and gave {word}: the first on the way back"
-        problems.append(Problem(kind, bad.index, bad.scope, words, bad.loc))  # type: ignore[arg-type]
+        problems.append(Problem(kind, bad.index, bad.scope, words, bad.loc))
     answer = flow(graph)
     blamed: dict[int, Culprit] = {}
     for layer in answer.layers:
@@ -196,10 +188,6 @@ def on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
         for leaf, grad in zip(leaves, before, strict=True):
             leaf.grad = grad
     return with_gradients(graph, seen)
-
-
-def _word(stats: Any) -> str:
-    return "NaN" if stats.nan else "infinity"
 
 
 def saved_stats(node: Any) -> dict[str, Stats]:

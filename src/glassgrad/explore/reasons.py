@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from .model import Graph, Node, Stats
-from .walk import SINK
+from .walk import SINK, family, snake
 
-__all__ = ["Culprit", "FLAT", "backward_reason", "culprits", "flat_reason", "forward_reason"]
+__all__ = ["Culprit", "backward_reason", "culprits", "flat_reason", "forward_reason"]
 
 
 IN_PLACE = {"setitem", "iadd", "isub", "imul", "itruediv", "ipow", "data=", "real=", "imag="}
@@ -143,8 +143,7 @@ CLAMP = "keep the input away from there: clamp(min=1e-6), or add a small number"
 @lru_cache(4096)
 def plain(op: str) -> str:
     """The operation as calls and nodes alike are looked up: ``pow`` of ``PowBackward0`` and of ``pow_``."""
-    op = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", op)).lower().rstrip("_")
-    return op.removeprefix("linalg_").partition("(")[0]
+    return snake(family(op)).rstrip("_").removeprefix("linalg_").partition("(")[0]
 
 
 def forward_reason(op: str, inputs: Sequence[Stats], result: Stats | None) -> Reason:
@@ -263,13 +262,28 @@ def certain(op: str, saved: Mapping[str, Stats], exponent: Any = None) -> Reason
 # -- what made a gradient zero or kept it away -------------------------------------------------------------------------
 # The operation, by what an observed backward pass handed on.
 
-#: Operations whose slope is 0 everywhere.
-FLAT = frozenset({"sign", "round", "floor", "ceil", "trunc", "heaviside", "floor_divide"})
-DRAWS = frozenset({"normal", "bernoulli", "poisson", "binomial", "multinomial"})
-OFF = ("relu", "threshold", "prelu", "leaky_relu")
-RANGES = ("clamp", "clip", "hardtanh", "relu6", "hardsigmoid", "hardswish")
-PRODUCTS = ("mul", "mm", "bmm", "mv", "addmm", "linear", "convolution", "dot", "addmv", "baddbmm", "div")
-TAKES = ("index", "slice", "select", "gather", "where", "masked", "narrow", "take", "split", "unbind", "max", "min")
+#: Operations that hand on zeros, by their names: why, and what to do. The first two do so whatever they are given.
+ZEROS = (
+    (r"(sign|round|floor|ceil|trunc|heaviside|floor_divide)$", "its slope is 0 everywhere",
+     "use something smooth in its place (tanh for sign), or pass the gradient by: x + (x.round() - x).detach()"),
+    (r"(normal|bernoulli|poisson|binomial|multinomial)$", "a random draw has the slope 0",
+     "draw with rsample(), or use log_prob() of the sample in the loss"),
+    (r"clamp|clip|hardtanh|relu6|hardsigmoid|hardswish", "every value that got a gradient lies outside of its range",
+     "let the values stay inside, or use something without flat parts"),
+    (r"native_dropout$", "everything was dropped", "lower p"),
+    (r"relu|threshold|prelu|leaky_relu", "it is off wherever a gradient came",
+     "a smaller learning rate, another initialization, or leaky_relu"),
+    (r"mul|mm|bmm|mv|addmm|linear|convolution|dot|addmv|baddbmm|div", "it multiplies by zeros",
+     "where a weight starts at zero this passes with the first step; else look at the factor that is zero"),
+    (r"(sigmoid|tanh)$", "it is saturated", "scale the input down, or normalize it"),
+    (r"(log_)?softmax$",
+     "it is saturated, or the gradient that came is the same everywhere, which no shift of its input changes",
+     "use the scores before it, or single entries of it, in the loss"),
+    (r"(cat|stack)$|constant_pad", "what this input became is not used further on",
+     "look at what is taken out of the result"),
+    (r"index|slice|select|gather|where|masked|narrow|take|split|unbind|max|min", "nothing of this input was taken",
+     "look at the index or the mask"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -281,16 +295,14 @@ class Culprit:
     advice: str
 
 
-def flat_reason(op: str) -> tuple[str, str]:
+def flat_reason(op: str) -> Reason:
     """Why an operation hands on zeros whatever it is given; empty words where it does not."""
-    op = plain(op)
-    if op in FLAT:
-        return "its slope is 0 everywhere", (
-            "use something smooth in its place (tanh for sign), or pass the gradient by: x + (x.round() - x).detach()"
-        )
-    if op in DRAWS:
-        return "a random draw has the slope 0", "draw with rsample(), or use log_prob() of the sample in the loss"
-    return "", ""
+    return _zero_reason(op, ZEROS[:2])
+
+
+def _zero_reason(op: str, known: Sequence[tuple[str, str, str]] = ZEROS) -> Reason:
+    name = plain(op)
+    return next(((words, advice) for pattern, words, advice in known if re.match(pattern, name)), NONE)
 
 
 def culprits(graph: Graph, leaf: int) -> list[Culprit]:
@@ -303,7 +315,7 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
                 sinks.append(edge.dst)
             users[edge.src].append((edge.dst, edge.dst_input))
     arrived = [graph.nodes[sink].grad for sink in sinks]
-    if any(grad is not None and grad.stats is not None and not _zero(grad.stats) for grad in arrived):
+    if any(grad is not None and grad.stats is not None and not grad.stats.all_zero for grad in arrived):
         return []
     answers: dict[int, Culprit] = {}
     seen, waiting = set(sinks), list(sinks)
@@ -317,11 +329,11 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
             gave = node.grads_in[slot] if slot < len(node.grads_in) else None
             came = node.grad.stats if node.grad is not None else None
             stats = gave.stats if gave is not None else None
-            if came is None or _zero(came):  # nothing reached it: look further up
+            if came is None or came.all_zero:  # nothing reached it: look further up
                 if user not in seen:
                     seen.add(user)
                     waiting.append(user)
-            elif gave is None or stats is not None and _zero(stats):
+            elif gave is None or stats is not None and stats.all_zero:
                 answers.setdefault(user, _culprit(node, gave is None))
             else:
                 handed.append(node)
@@ -338,37 +350,6 @@ def _culprit(node: Node, missing: bool) -> Culprit:
     if missing:
         words = f"{node.op} was given a gradient and handed on none (its backward gave None)"
         return Culprit(node.index, words, "return a gradient from the backward of that Function")
-    words, advice = _reason(node.op)
+    words, advice = _zero_reason(node.op)
     text = f"{node.op} was given a gradient and handed on nothing but zeros"
     return Culprit(node.index, f"{text}: {words}" if words else text, advice)
-
-
-def _reason(op: str) -> tuple[str, str]:
-    op = plain(op)
-    words, advice = flat_reason(op)
-    if words:
-        return words, advice
-    if op.startswith(RANGES):
-        words = "every value that got a gradient lies outside of its range"
-        return words, "let the values stay inside, or use something without flat parts"
-    if op.startswith(OFF) or op == "native_dropout":
-        if op == "native_dropout":
-            return "everything was dropped", "lower p"
-        return "it is off wherever a gradient came", "a smaller learning rate, another initialization, or leaky_relu"
-    if op.startswith(PRODUCTS):
-        advice = "where a weight starts at zero this passes with the first step; else look at the factor that is zero"
-        return "it multiplies by zeros", advice
-    if op in ("sigmoid", "tanh"):
-        return "it is saturated", "scale the input down, or normalize it"
-    if op in ("softmax", "log_softmax"):
-        words = "it is saturated, or the gradient that came is the same everywhere, which no shift of its input changes"
-        return words, "use the scores before it, or single entries of it, in the loss"
-    if op in ("cat", "stack") or op.startswith("constant_pad"):
-        return "what this input became is not used further on", "look at what is taken out of the result"
-    if op.startswith(TAKES):
-        return "nothing of this input was taken", "look at the index or the mask"
-    return "", ""
-
-
-def _zero(stats: Stats) -> bool:
-    return bool(stats.count) and stats.zero == stats.count

@@ -10,9 +10,11 @@ import sys
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from types import CodeType, ModuleType, TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from ..ground.arrival import is_here, when_here
 from ..ground.names import home_of
@@ -24,6 +26,7 @@ from .place import Place, Trail, arrange
 from .read import memory_of
 from .reasons import SHAPE_ONLY
 from .source import is_users, location
+from .walk import reach
 
 __all__ = ["Call", "Entered", "Lineage", "Recording", "record"]
 
@@ -166,13 +169,8 @@ class Recording:
 
     def before(self, call: Call) -> Iterator[Call]:
         """Everything a call's result was computed from, with or without gradients, nearest first."""
-        seen, waiting = {call.index}, [call.index]
-        for here in waiting:
-            for at in self.calls[here].inputs:
-                if at not in seen:
-                    seen.add(at)
-                    waiting.append(at)
-                    yield self.calls[at]
+        calls = self.calls
+        return (calls[at] for at in islice(reach(call.index, lambda at: calls[at].inputs), 1, None))
 
 
 def listeners(recording: Recording) -> list[Any]:
@@ -210,6 +208,7 @@ def record(model: Any = None, *, values: bool = False) -> Recording:
 # Calls, and which of them made what the others were given.
 
 
+@dataclass(slots=True, eq=False)
 class Call:
     """One call that was heard, or (``name`` empty) a tensor that came from outside.
 
@@ -218,30 +217,25 @@ class Call:
     numbers the memory of its result, ``writes`` that it changed it.
     """
 
-    __slots__ = (
-        "index", "name", "start", "stop", "seat", "step", "module", "inputs", "grads", "how", "wants", "buffer",
-        "writes", "raw", "_info", "taken_in", "ref", "place",
-    )  # fmt: skip
-
-    is_module = False
     index: int
     name: str
-    start: int
-    stop: int
-    seat: Seat | None
-    step: int
-    module: int | None
     inputs: tuple[int, ...]
-    grads: tuple[int, ...]
-    how: str | None
-    wants: bool
     buffer: int
-    writes: bool
-    raw: Any
-    _info: TensorInfo | None
-    taken_in: tuple[tuple[int, TensorInfo], ...]
-    ref: Any
-    place: Place | None
+    start: int = -1
+    stop: int = -1
+    seat: Seat | None = None
+    step: int = -1
+    module: int | None = None
+    grads: tuple[int, ...] = ()
+    how: str | None = None
+    wants: bool = False
+    writes: bool = False
+    raw: Any = None
+    taken_in: tuple[tuple[int, TensorInfo], ...] = ()
+    ref: Any = None
+    place: Place | None = None
+    _info: TensorInfo | None = None
+    is_module: ClassVar[bool] = False
 
     @property
     def info(self) -> TensorInfo | None:
@@ -389,14 +383,9 @@ class Lineage:
         known = self._memories.get(id(memory))
         return known[1] if known is not None and known[0]() is memory else None
 
-    def _add(self, name: str, inputs: tuple[int, ...]) -> Call:
-        call = Call()
-        call.index, call.name, call.inputs, call.grads = len(self.calls), name, inputs, ()
-        call.start = call.stop = call.step = -1
-        call.how = call.raw = call._info = call.ref = call.place = call.seat = call.module = None
-        call.wants = call.writes = False
-        call.taken_in = ()
-        call.buffer = call.index
+    def _add(self, name: str, inputs: tuple[int, ...], *more: Any) -> Call:
+        index = len(self.calls)
+        call = Call(index, name, inputs, index, *more)
         self.calls.append(call)
         return call
 
@@ -453,19 +442,13 @@ class Lineage:
                     inputs.append(known[1])
                 else:
                     self._sources(noted, inputs)
-        call = Call()
-        call.index, call.name, call.inputs, call.grads = index, _, _, _ = len(self.calls), spec.name, tuple(inputs), ()
-        call.start, call.stop, call.seat, call.step, call.module = start, stop, seat, step, module
-        call.how = call._info = call.place = None
-        call.wants, call.writes, call.taken_in = True, False, ()
+        call = self._add(spec.name, tuple(inputs), start, stop, seat, step, module)
+        call.wants = True
         call.raw = None if shape is None else (shape, dtype, None)
-        call.buffer = index
-        self.calls.append(call)
         if base is not None:
             call.buffer = self.calls[self._at(base)].buffer
-        call.ref = out
-        self.producers[id(out)] = out, index
-        return index
+        self._own(out, call)
+        return call.index
 
     def _in_full(
         self, spec: Any, start: int, stop: int, seat: Seat, step: int, module: int | None, heard: Heard
@@ -482,11 +465,13 @@ class Lineage:
             self._sources(noted, inputs)
         target = heard.target
         before = self._at(*target) if target is not None else -1
-        call = self._add(spec.name, tuple(inputs))
-        call.seat, call.step, call.module, call.how = seat, step, module, heard.how
+        if spec.name == "backward":
+            start = stop = -1
+        call = self._add(spec.name, tuple(inputs), start, stop, seat, step, module)
+        call.how = heard.how
         if spec.name == "backward":
             return call.index
-        call.start, call.stop, call.grads = start, stop, tuple(wanting)
+        call.grads = tuple(wanting)
         if heard.taken is not None:
             if heard.taken is not True:
                 self._own(heard.taken, call)
@@ -511,9 +496,7 @@ class Lineage:
 
     def _choice(self, out: Any, call: Call) -> None:
         """The indices that a call gave besides its values: they are cut off where the values are not."""
-        indices = self._add(call.name, call.inputs)
-        indices.seat, indices.step, indices.module, indices.grads = call.seat, call.step, call.module, call.grads
-        indices.how = "argmax"
+        indices = self._add(call.name, call.inputs, -1, -1, call.seat, call.step, call.module, call.grads, "argmax")
         self._own(out, indices)
 
     def _written(self, target: Any, before: int, call: Call) -> None:
@@ -531,13 +514,5 @@ class Lineage:
 
     def _hides(self, at: int) -> bool:
         """Whether a value without gradient came out of a cut."""
-        seen: set[int] = set()
-        waiting = [at]
-        while waiting and len(seen) < 50:
-            here = waiting.pop()
-            if here not in seen:
-                seen.add(here)
-                if self.calls[here].how is not None:
-                    return True
-                waiting += self.calls[here].inputs
-        return False
+        behind = islice(reach(at, lambda here: self.calls[here].inputs), 50)
+        return any(self.calls[here].how is not None for here in behind)

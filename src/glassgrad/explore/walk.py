@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from heapq import heapify, heappop, heappush
@@ -73,6 +73,11 @@ def family(op: str) -> str:
     return re.sub(r"Backward\d*$", "", op)
 
 
+def snake(family: str) -> str:
+    """``log_softmax`` of ``LogSoftmax``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", family).lower()
+
+
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
     """A block, or a function, that makes very many objects and no circles: to look for some would take much time."""
@@ -125,6 +130,17 @@ def walk(tensors: Iterable[Any]) -> Walk:
     if engine_of(tensors) == "torch":
         hold(result)
     return result
+
+
+def reach(start: int, further: Callable[[int], Iterable[int]]) -> Iterator[int]:
+    """``start`` and everything that steps lead to, each once, nearest first; ``further`` is asked when one is taken."""
+    seen, waiting = {start}, [start]
+    for here in waiting:  # grows while it is read
+        yield here
+        for other in further(here):
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
 
 
 def sequence(node: Any) -> float:

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any
 
@@ -70,12 +71,8 @@ class Notebook:
         return None
 
     def _file(self, error: BaseException) -> str:
-        traceback, file = error.__traceback__, "<cell>"
-        while traceback is not None:
-            if CELL.search(traceback.tb_frame.f_code.co_filename):
-                return traceback.tb_frame.f_code.co_filename
-            traceback = traceback.tb_next
-        return file
+        files = (frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__))
+        return next(filter(CELL.search, files), "<cell>")
 
 
 def in_cells(text: str, shell: Any) -> str:
@@ -175,13 +172,9 @@ def _transformers() -> type:
 
 def frame_with(error: BaseException, method: str, *names: str) -> dict[str, Any] | None:
     """The innermost frame of an error whose ``self`` has a method, as its ``self`` and some of its names; else None."""
-    values, traceback = None, error.__traceback__
-    while traceback is not None:
-        known = traceback.tb_frame.f_locals
-        if hasattr(known.get("self"), method) and all(name in known for name in names):
-            values = {name: known[name] for name in ("self", *names)}
-        traceback = traceback.tb_next
-    return values
+    frames = [frame.f_locals for frame, _ in walk_tb(error.__traceback__)]
+    fitting = [known for known in frames if hasattr(known.get("self"), method) and set(names) <= set(known)]
+    return {name: fitting[-1][name] for name in ("self", *names)} if fitting else None
 
 
 def step_of(self: Any, model: Any, inputs: Any) -> Any:

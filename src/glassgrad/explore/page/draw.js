@@ -249,7 +249,6 @@ function pulses(now) {
   }
   if (t < 1) draw(); else { pulse = null; draw(); }
 }
-
 // The map: where in a large graph the window is. A press or a drag on it goes there.
 const chart = $("map"), ground = document.createElement("canvas");
 let charted = null, mapScale = 1;

@@ -334,7 +334,6 @@ function stubsOf(g, level, p, place, stubs) {
     stubs.push({out: false, kind: net % 3, p: place(m - 13, c), q: place(m, c), text: list.length > 1 ? list.length + " values" : boxName(src), go: src, w: p.sc[b], src, head: !port});
   }
 }
-
 // The way of one arrow through the cards: the wires that show it, from its source to its end.
 const lineMaps = new Map(), itemMaps = new Map();
 

@@ -55,7 +55,6 @@ function save(form) {
   const drawn = picture(form), give = blob => el("a", {href: URL.createObjectURL(blob), download: `${D.title.replace(/[^\p{L}\d]+/gu, "-") || "graph"}-${step}.${form}`}).click();
   form === "svg" ? give(new Blob([new XMLSerializer().serializeToString(drawn)])) : drawn.toBlob(give);
 }
-
 // The beginning: events, keys, the address, and what tests read.
 let spoken = "";
 function tell() {                  // the address names what is looked at

@@ -170,7 +170,6 @@ function known() {
   if (D.level === 4) return $("known").replaceChildren(el("p", {class: "quiet"}, "✓ the graph, its names, its lines, its gradients"));
   $("known").replaceChildren(...steps.map((s, i) => el("p", {class: i < D.level ? "" : "quiet", style: {margin: "1px 0"}}, (i < D.level ? "✓ " : "○ ") + s + (i < D.level ? "" : " – " + how[i]))));
 }
-
 // Search: every word must fit. Words: an operation, a name, a module, file:line, a shape, nan, inf, zero, norm<1e-6, bytes>1mb.
 const UNITS = {b: 1, kb: 1024, mb: 1048576, gb: 1073741824};
 
@@ -222,7 +221,6 @@ function search(query) {
   draw();
   return list;
 }
-
 // The timeline: the graph is built, then the gradient goes back along it.
 let playing = 0, stepping = false;   // stepping: the panel tells of the step, until something is selected
 

@@ -7,7 +7,7 @@ inner first; a long list of rows is broken into lanes. It knows no step.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -75,27 +75,6 @@ class Stub:
 
 
 @dataclass(slots=True)
-class Inside:
-    """The inside of an open card, in its own coordinates: items along (``at``) and across (``middle``) the rows."""
-
-    width: float
-    height: float
-    shift: Point
-    at: list[float]
-    middle: list[float]
-    along: list[float]
-    across: list[float]
-    row_of: list[int]
-    top: list[float]
-    bottom: list[float]
-    lane_of: list[int]  # by row
-    ends: list[float]  # of each lane, across the rows
-    enters: dict[int, float]
-    leaves: dict[int, float]
-    open: dict[int, Inside]
-
-
-@dataclass(slots=True)
 class Plane:
     """Everything at its place: ``spots`` (cards before what is in them), ``wires``, ``stubs``; with the margins."""
 
@@ -109,7 +88,18 @@ class Plane:
 
 def plane(scene: Scene, sideways: bool = False) -> Plane:
     """The places of all that is shown of ``scene``, rows from top to bottom or from left to right."""
-    return _Layout(scene, sideways).placed()
+    order = [ROOT]
+    for g in order:  # grows while it is read
+        order += [-unit for unit in scene.data["levels"][g]["units"] if unit < 0 and -unit in scene.opened]
+    insides: dict[int, Inside] = {}
+    for g in reversed(order):
+        insides[g] = Inside(scene, g, sideways, insides)
+    root = insides[ROOT]
+    result = Plane(root.width + 2 * MARGIN, root.height + 2 * MARGIN, sideways=sideways)
+    waiting = [(root, MARGIN, MARGIN, 0)]
+    for inside, x, y, depth in waiting:  # grows while it is read
+        waiting += inside.fill(result, x, y, depth)
+    return result
 
 
 def bold(text: str, size: float = TITLE) -> float:
@@ -134,265 +124,261 @@ def card_size(scene: Scene, card: int) -> Point:
     return max(title + 30, text_width(scene.card_note(card), SMALL) + 30, 96.0), 46.0
 
 
-class _Layout:
-    def __init__(self, scene: Scene, sideways: bool) -> None:
-        self.scene, self.sideways = scene, sideways
-        self.levels: list[dict[str, Any]] = scene.data["levels"]
+class Inside:
+    """The inside of an open card, in its own coordinates: items along (``at``) and across (``middle``) the rows.
 
-    def placed(self) -> Plane:
-        order = [ROOT]
-        for g in order:  # grows while it is read
-            order += [-unit for unit in self.levels[g]["units"] if unit < 0 and -unit in self.scene.opened]
-        insides: dict[int, Inside] = {}
-        for g in reversed(order):
-            insides[g] = self._inside(g, insides)
-        root = insides[ROOT]
-        result = Plane(root.width + 2 * MARGIN, root.height + 2 * MARGIN, sideways=self.sideways)
-        waiting = [(ROOT, MARGIN, MARGIN, 0)]
-        for g, x, y, depth in waiting:  # grows while it is read
-            waiting += self._fill(result, g, insides[g], x, y, depth)
-        return result
+    Items are numbered as in the page's levels: units, ports in, ports out, bends. ``open`` are the open cards among the
+    units; ``enters`` and ``leaves`` say how far from the card's middle each value comes in and goes out.
+    """
 
-    def _row_gap(self) -> float:
-        if not self.scene.small:
-            return 30.0
-        if len(self.scene.kind) > 9:
-            return 54.0 if self.sideways else 31.0
-        return 84.0 if self.sideways else 50.0
-
-    def _inside(self, g: int, insides: dict[int, Inside]) -> Inside:
-        level, scene = self.levels[g], self.scene
-        units, inward, outward, rows = level["units"], level["in"], level["out"], level["rows"]
-        count, ports = len(units), len(inward) + len(outward)
-        total = sum(map(len, rows))
-        opened = {k: insides[-unit] for k, unit in enumerate(units) if unit < 0 and -unit in scene.opened}
-        along, across = [0.0] * total, [4.0] * total
-        for k in range(count, count + ports):
-            crowded = (len(inward) if k < count + len(inward) else len(outward)) > CROWD
-            across[k] = 0.0 if crowded else 10.0
-        for k, unit in enumerate(units):
-            if k in opened:
-                width, height = opened[k].width, opened[k].height
-            else:
-                width, height = card_size(scene, -unit) if unit < 0 else box_size(scene, unit, self.sideways)
-            along[k], across[k] = (width, height) if self.sideways else (height, width)
+    def __init__(self, scene: Scene, g: int, sideways: bool, insides: dict[int, Inside]) -> None:
+        level: dict[str, Any] = scene.data["levels"][g]
+        self.scene, self.g, self.sideways, self.level = scene, g, sideways, level
+        self.units, self.inward, self.outward, self.rows = level["units"], level["in"], level["out"], level["rows"]
+        self.count = len(self.units)
+        self.open = {k: insides[-u] for k, u in enumerate(self.units) if u < 0 and -u in scene.opened}
+        self.along, self.across = self._sizes()
         links: Links = {}
         for net, _, path in level["lines"]:
             for a, b in zip(path, path[1:], strict=False):
-                leave = opened[a].leaves.get(net, 0.0) if a in opened else 0.0
-                links[a, b] = leave, opened[b].enters.get(net, 0.0) if b in opened else 0.0
-        middle = self._middles(level, links, across, opened)
-        if len(outward) > CROWD and rows[-2:-1] and rows[-2]:
-            for k in range(count + len(inward), count + ports):
-                middle[k] = middle[rows[-2][0]]
-        row_of = [0] * total
-        for r, row in enumerate(rows):
+                leave = self.open[a].leaves.get(net, 0.0) if a in self.open else 0.0
+                links[a, b] = leave, self.open[b].enters.get(net, 0.0) if b in self.open else 0.0
+        self.middle = self._middles(links)
+        self.row_of = [0] * len(self.along)
+        for r, row in enumerate(self.rows):
             for k in row:
-                row_of[k] = r
-        reach = [0.0] * len(rows)
+                self.row_of[k] = r
+        self.top, self.bottom = self._stacked(links)
+        wish = (1.0 if g == ROOT or scene.cards["parent"][g] == ROOT else 2.0) * (1.8 if sideways else 1.0)
+        self.lane_of, self.ends = lanes(
+            wish, level, links, self.row_of, self.top, self.bottom, self.middle, self.across
+        )
+        self.at = [
+            (self.top[r] + self.bottom[r] - tall) / 2 for r, tall in zip(self.row_of, self.along, strict=True)
+        ]
+        for k in {*range(self.count)} - {b for _, b in links}:  # a tensor is near what uses it, whatever is beside it
+            self.at[k] = self.bottom[self.row_of[k]] - self.along[k]
+        self._enclose()
+
+    def _is_crowded(self, port: int) -> bool:
+        """Whether a port is one of so many that they stand in one point."""
+        return len(self.inward if port < self.count + len(self.inward) else self.outward) > CROWD
+
+    def _sizes(self) -> tuple[list[float], list[float]]:
+        """The sizes of the items along and across the rows."""
+        total, ports = sum(map(len, self.rows)), len(self.inward) + len(self.outward)
+        along, across = [0.0] * total, [4.0] * total
+        for k in range(self.count, self.count + ports):
+            across[k] = 0.0 if self._is_crowded(k) else 10.0
+        for k, unit in enumerate(self.units):
+            if k in self.open:
+                width, height = self.open[k].width, self.open[k].height
+            else:
+                width, height = card_size(self.scene, -unit) if unit < 0 else box_size(self.scene, unit, self.sideways)
+            along[k], across[k] = (width, height) if self.sideways else (height, width)
+        return along, across
+
+    def _middles(self, links: Links) -> list[float]:
+        """The centre of each item: the main way goes straight, and what follows a card of lanes follows its last."""
+        aside = [0.0] * len(self.across)  # how far from its centre the main way through an open card runs
+        for k, inner in self.open.items():
+            aside[k] = mean(inner.enters or inner.leaves)
+        wide = [breadth + 2 * abs(by) for breadth, by in zip(self.across, aside, strict=True)]
+        entries = range(self.count, self.count + len(self.inward))
+        main = {*entries, *(k for k, unit in enumerate(self.units) if unit < 0)}
+        middle = spread(self.rows, [*links], wide, self.count, 30.0 if self.scene.small else 20.0, 12.0, main)
+        middle = [at - by for at, by in zip(middle, aside, strict=True)]
+        for r, row in enumerate(self.rows):
+            for place, k in enumerate(row):
+                by = mean(self.open[k].leaves) - aside[k] if k in self.open and self.open[k].leaves else 0.0
+                if by > FAR or (by < -FAR and len(row) == 1):
+                    for after in (*row[place + 1 :], *chain.from_iterable(self.rows[r + 1 :])):
+                        middle[after] += by
+        if len(self.outward) > CROWD and self.rows[-2:-1] and self.rows[-2]:
+            first = self.count + len(self.inward)
+            middle[first : first + len(self.outward)] = [middle[self.rows[-2][0]]] * len(self.outward)
+        return middle
+
+    def _stacked(self, links: Links) -> tuple[list[float], list[float]]:
+        """Where each row begins and ends; the farther a line goes aside, the more room there is below its row."""
+        reach = [0.0] * len(self.rows)
         for (a, b), (leave, arrive) in links.items():
-            reach[row_of[a]] = max(reach[row_of[a]], abs(middle[a] + leave - middle[b] - arrive))
+            r = self.row_of[a]
+            reach[r] = max(reach[r], abs(self.middle[a] + leave - self.middle[b] - arrive))
+        small, few = self.scene.small, len(self.scene.kind) <= 9
+        gap = 30.0 if not small else (84.0 if self.sideways else 50.0) if few else 54.0 if self.sideways else 31.0
         top, bottom, length = [], [], 0.0
-        for r, row in enumerate(rows):
-            tall = max((along[k] for k in row), default=0.0)
+        for r, row in enumerate(self.rows):
+            tall = max((self.along[k] for k in row), default=0.0)
             top.append(length)
             length += tall
             bottom.append(length)
-            if r < len(rows) - 1:
-                near = not tall or (r + 2 == len(rows) and outward)
-                length += (14.0 if near else self._row_gap()) + min(0.07 * reach[r], 60.0)
-        wish = (1.0 if g == ROOT or scene.cards["parent"][g] == ROOT else 2.0) * (1.8 if self.sideways else 1.0)
-        lane_of, ends = lanes(wish, level, links, row_of, top, bottom, middle, across)
-        turns = [end + 2 * LANE_FOOT for end, a, b in zip(bottom, lane_of, lane_of[1:], strict=False) if a != b]
-        length = max([*bottom, *turns], default=0.0)
-        at = [(top[row_of[k]] + bottom[row_of[k]] - along[k]) / 2 for k in range(total)]
-        for k in {*range(count)} - {b for _, b in links}:  # a tensor is near what uses it, whatever is beside it
-            at[k] = bottom[row_of[k]] - along[k]
-        low = min((middle[k] - across[k] / 2 for k in range(total)), default=0.0)
-        high = max((middle[k] + across[k] / 2 for k in range(total)), default=0.0)
-        before, after = 5.0 if inward else PAD, 5.0 if outward else PAD
+            near = not tall or (r + 2 == len(self.rows) and self.outward)
+            length += (14.0 if near else gap) + min(0.07 * reach[r], 60.0)
+        return top, bottom
+
+    def _enclose(self) -> None:
+        """The card around the items: its size, where they are in it, and where values come in and go out."""
+        turns = [
+            end + 2 * LANE_FOOT
+            for end, a, b in zip(self.bottom, self.lane_of, self.lane_of[1:], strict=False) if a != b
+        ]  # fmt: skip
+        length = max([*self.bottom, *turns], default=0.0)
+        spans = [(at - breadth / 2, at + breadth / 2) for at, breadth in zip(self.middle, self.across, strict=True)]
+        low, high = min((start for start, _ in spans), default=0.0), max((end for _, end in spans), default=0.0)
+        before, after = 5.0 if self.inward else PAD, 5.0 if self.outward else PAD
         side, head, title = PAD, HEAD, 0.0
-        if g == ROOT:
+        if self.g == ROOT:
             before = after = side = head = 0.0
         else:
-            title = bold(scene.card_title(g)) + text_width(scene.card_beside(g), SMALL) + 56
+            title = bold(self.scene.card_title(self.g)) + text_width(self.scene.card_beside(self.g), SMALL) + 56
         if self.sideways:
-            width = max(length + before + after, title)
-            height = high - low + head + 2 * side
-            shift = (before + (width - length - before - after) / 2, head + side - low)
+            self.width = max(length + before + after, title)
+            self.height = high - low + head + 2 * side
+            self.shift = (before + (self.width - length - before - after) / 2, head + side - low)
         else:
-            width = max(high - low + 2 * side, title)
-            height = length + head + before + after
-            shift = (head + before, (width - high + low) / 2 - low)
-        half = (height if self.sideways else width) / 2
-        enters = {net: shift[1] + middle[count + i] - half for i, net in enumerate(inward)}
-        leaves = {net: shift[1] + middle[count + len(inward) + i] - half for i, net in enumerate(outward)}
-        return Inside(
-            width, height, shift, at, middle, along, across, row_of, top, bottom, lane_of,
-            ends, enters, leaves, opened,
-        )  # fmt: skip
+            self.width = max(high - low + 2 * side, title)
+            self.height = length + head + before + after
+            self.shift = (head + before, (self.width - high + low) / 2 - low)
+        half = (self.height if self.sideways else self.width) / 2
+        ports = [self.shift[1] + at - half for at in self.middle[self.count :]]
+        self.enters = dict(zip(self.inward, ports, strict=False))
+        self.leaves = dict(zip(self.outward, ports[len(self.inward) :], strict=False))
 
-    def _middles(
-        self, level: dict[str, Any], links: Links, across: Sequence[float], opened: dict[int, Inside]
-    ) -> list[float]:
-        """The centre of each item: the main way goes straight, and what follows a card of lanes follows its last."""
-        units, rows = level["units"], level["rows"]
-        aside = [0.0] * len(across)  # how far from its centre the main way through an open card runs
-        for k, inner in opened.items():
-            aside[k] = mean(inner.enters or inner.leaves)
-        wide = [breadth + 2 * abs(by) for breadth, by in zip(across, aside, strict=True)]
-        entries = range(len(units), len(units) + len(level["in"]))
-        main = {*entries, *(k for k, unit in enumerate(units) if unit < 0)}
-        middle = spread(rows, [*links], wide, len(units), 30.0 if self.scene.small else 20.0, 12.0, main)
-        middle = [at - by for at, by in zip(middle, aside, strict=True)]
-        for r, row in enumerate(rows):
-            for place, k in enumerate(row):
-                by = mean(opened[k].leaves) - aside[k] if k in opened and opened[k].leaves else 0.0
-                if by > FAR or (by < -FAR and len(row) == 1):
-                    for after in (*row[place + 1 :], *chain.from_iterable(rows[r + 1 :])):
-                        middle[after] += by
-        return middle
-
-    def _fill(
-        self, result: Plane, g: int, inside: Inside, x0: float, y0: float, depth: int
-    ) -> list[tuple[int, float, float, int]]:
-        """Put what is in a card onto the plane; the open cards in it, which are to be filled next."""
-        level = self.levels[g]
-        units = level["units"]
+    def fill(self, result: Plane, x0: float, y0: float, depth: int) -> list[tuple[Inside, float, float, int]]:
+        """Put what is in the card onto the plane; the open cards in it, which are to be filled next."""
 
         def place(along: float, across: float) -> Point:
-            m, c = along + inside.shift[0], across + inside.shift[1]
+            m, c = along + self.shift[0], across + self.shift[1]
             return (x0 + m, y0 + c) if self.sideways else (x0 + c, y0 + m)
 
-        if g != ROOT:
-            entries = [] if self.sideways else [x0 + inside.width / 2 + by for by in inside.enters.values()]
-            result.spots.append(Spot(-g, x0, y0, inside.width, inside.height, depth, True, tuple(entries)))
+        if self.g != ROOT:
+            entries = [] if self.sideways else [x0 + self.width / 2 + by for by in self.enters.values()]
+            result.spots.append(Spot(-self.g, x0, y0, self.width, self.height, depth, True, tuple(entries)))
         following = []
-        for k, unit in enumerate(units):
-            x, y = place(inside.at[k], inside.middle[k] - inside.across[k] / 2)
-            if k in inside.open:
-                following.append((-unit, x, y, depth + 1))
+        for k, unit in enumerate(self.units):
+            x, y = place(self.at[k], self.middle[k] - self.across[k] / 2)
+            if k in self.open:
+                following.append((self.open[k], x, y, depth + 1))
             else:
-                width, height = inside.along[k], inside.across[k]
+                width, height = self.along[k], self.across[k]
                 size = (width, height) if self.sideways else (height, width)
                 result.spots.append(Spot(unit, x, y, *size, depth + 1))
-        bundles = self._bundles(level, inside)
-        leave, arrive = self._ends(level, inside, bundles)
-        reach = inside.width if self.sideways else inside.height
-        for i, (net, arrow, path) in enumerate(level["lines"]):
+        bundles = self._bundles()
+        leave, arrive = self._ends(bundles)
+        for i, (net, arrow, path) in enumerate(self.level["lines"]):
             if bundles.get(i, (i, 0))[0] != i:
                 continue
             points: list[Point] = []
             c = 0.0
             for n, k in enumerate(path):
-                r, port = inside.row_of[k], k >= len(units)
+                r, top, bottom = self.row_of[k], self.top[self.row_of[k]], self.bottom[self.row_of[k]]
                 aside = (leave if not n else arrive if n == len(path) - 1 else {}).get(i, 0.0)
-                before, c = c, inside.middle[k] + aside
-                if n and inside.lane_of[row := inside.row_of[path[n - 1]]] != inside.lane_of[r]:
-                    down, up = inside.bottom[row] + LANE_FOOT, inside.top[r] - LANE_HEAD
-                    gutter = inside.ends[inside.lane_of[row]] + GUTTER / 2
+                before, c = c, self.middle[k] + aside
+                if n and self.lane_of[row := self.row_of[path[n - 1]]] != self.lane_of[r]:
+                    down, up = self.bottom[row] + LANE_FOOT, top - LANE_HEAD
+                    gutter = self.ends[self.lane_of[row]] + GUTTER / 2
                     points += [place(down, before), place(down, gutter), place(up, gutter), place(up, c)]
-                if not n:
-                    start = -inside.shift[0] if port else inside.at[k] + inside.along[k]
-                    points += [place(start, c), place(inside.bottom[r], c)]
-                elif n < len(path) - 1:
-                    points += [place(inside.top[r], c), place(inside.bottom[r], c)]
-                else:
-                    points += [place(inside.top[r], c)]
-                    points += [place(reach - inside.shift[0] if port else inside.at[k], c)]
+                first = top if n else self._end_of(k, True)
+                last = self._end_of(k, False) if n and n == len(path) - 1 else bottom
+                points += [place(first, c), place(last, c)]
             end = path[-1]
-            head = end < len(units) and end not in inside.open
-            target = units[end] if end < len(units) else 0
-            ends = (path[0], end)
+            head = end < self.count and end not in self.open
+            target = self.units[end] if end < self.count else 0
             many = bundles[i][1] if i in bundles else 0
-            result.wires.append(Wire(g, net, arrow, without_repeats(points), head, target, ends, many))
-        result.stubs += self._stubs(g, level, inside, place)
+            ends = (path[0], end)
+            result.wires.append(Wire(self.g, net, arrow, without_repeats(points), head, target, ends, many))
+        result.stubs += self._stubs(place)
         return following
 
-    def _bundles(self, level: dict[str, Any], inside: Inside) -> dict[int, tuple[int, int]]:
+    def _end_of(self, k: int, leaving: bool) -> float:
+        """Where along the rows a line leaves an item, or arrives at it: at a box, or at the border of the card."""
+        if k < self.count:
+            return self.at[k] + self.along[k] if leaving else self.at[k]
+        return -self.shift[0] if leaving else (self.width if self.sideways else self.height) - self.shift[0]
+
+    def _bundles(self) -> dict[int, tuple[int, int]]:
         """The lines that are drawn as one, as (the first of them, how many): many between a closed card and a unit."""
-        units, between = level["units"], defaultdict(list)
-        for i, (_, _, path) in enumerate(level["lines"]):
-            closed = any(k < len(units) and units[k] < 0 and k not in inside.open for k in path)
-            if len(path) == 2 and closed and max(path) < len(units):
+        between = defaultdict(list)
+        for i, (_, _, path) in enumerate(self.level["lines"]):
+            closed = any(k < self.count and self.units[k] < 0 and k not in self.open for k in path)
+            if len(path) == 2 and closed and max(path) < self.count:
                 between[tuple(path)].append(i)
         return {i: (lines[0], len(lines)) for lines in between.values() if len(lines) > 3 for i in lines}
 
-    def _ends(
-        self, level: dict[str, Any], inside: Inside, bundles: dict[int, tuple[int, int]]
-    ) -> tuple[dict[int, float], dict[int, float]]:
+    def _ends(self, bundles: dict[int, tuple[int, int]]) -> tuple[dict[int, float], dict[int, float]]:
         """How far from the centre of its first and its last item each line ends."""
-        units = level["units"]
         leave: dict[int, float] = {}
         arrive: dict[int, float] = {}
         arriving: dict[int, list[tuple[float, int, int]]] = defaultdict(list)
         leaving: dict[int, dict[int, float]] = defaultdict(dict)
-        for i, (net, arrow, path) in enumerate(level["lines"]):
+        for i, (net, arrow, path) in enumerate(self.level["lines"]):
             a, b = path[0], path[-1]
             if bundles.get(i, (i, 0))[0] != i:
                 continue
-            if b in inside.open:
-                arrive[i] = inside.open[b].enters.get(net, 0.0)
-            elif b < len(units):
-                direct = inside.open[a].leaves.get(net, 0.0) if len(path) == 2 and a in inside.open else 0.0
+            if b in self.open:
+                arrive[i] = self.open[b].enters.get(net, 0.0)
+            elif b < self.count:
+                direct = self.open[a].leaves.get(net, 0.0) if len(path) == 2 and a in self.open else 0.0
                 slot = self.scene.arrows["slot"][arrow] if arrow >= 0 else 0
-                arriving[b].append((inside.middle[path[-2]] + direct, slot, i))
-            if a in inside.open:
-                leave[i] = inside.open[a].leaves.get(net, 0.0)
-            elif a < len(units) and units[a] < 0:
-                leaving[a][net] = inside.middle[path[1]]
+                arriving[b].append((self.middle[path[-2]] + direct, slot, i))
+            if a in self.open:
+                leave[i] = self.open[a].leaves.get(net, 0.0)
+            elif a < self.count and self.units[a] < 0:
+                leaving[a][net] = self.middle[path[1]]
+        wanted = 14.0 if not self.scene.small else 26.0
         for b, lines in arriving.items():
-            lines.sort()
-            wanted = 14.0 if not self.scene.small else 46.0 if len(lines) > 2 and not self.sideways else 26.0
-            step = min(wanted, (inside.across[b] - 20) / max(1, len(lines) - 1))
-            for n, (_, _, i) in enumerate(lines):
-                arrive[i] = (n - (len(lines) - 1) / 2) * step
+            apart = 46.0 if self.scene.small and len(lines) > 2 and not self.sideways else wanted
+            arrive.update(zip((i for _, _, i in sorted(lines)), fanned(len(lines), apart, self.across[b]), strict=True))
         for a, nets in leaving.items():  # a closed card with several values going out
-            step = min(14.0, (inside.across[a] - 20) / max(1, len(nets) - 1))
-            offset = {net: (n - (len(nets) - 1) / 2) * step for n, net in enumerate(sorted(nets, key=nets.__getitem__))}
-            for i, (net, _, path) in enumerate(level["lines"]):
+            offset = dict(zip(sorted(nets, key=nets.__getitem__), fanned(len(nets), 14.0, self.across[a]), strict=True))
+            for i, (net, _, path) in enumerate(self.level["lines"]):
                 if path[0] == a:
                     leave[i] = offset.get(net, 0.0)
         return leave, arrive
 
-    def _stubs(self, g: int, level: dict[str, Any], inside: Inside, place: Any) -> list[Stub]:
+    def _stubs(self, place: Callable[[float, float], Point]) -> list[Stub]:
         """Lines too long to draw: a short end at either side, telling what is at the other."""
-        scene, units = self.scene, level["units"]
-        count, inward = len(units), len(level["in"])
         outs: dict[tuple[int, int], list[int]] = defaultdict(list)
         ins: dict[int, list[int]] = defaultdict(list)
-        for net, _, a, b in level["jumps"]:
-            crowded = b >= count and len(level["out"]) > CROWD
-            if not (a >= count and inward > CROWD):
+        for net, _, a, b in self.level["jumps"]:
+            crowded = b >= self.count and len(self.outward) > CROWD
+            if not (a >= self.count and len(self.inward) > CROWD):
                 outs[a, net] += [] if crowded else [b]
             if not crowded:
                 ins[b].append(net)
+
+        def beside(k: int) -> float:
+            return 0.0 if k >= self.count else min(self.across[k] / 2 - 9, 12 if self.sideways else 26)
+
         stubs = []
         for (a, net), ends in outs.items():
-            port = a >= count
-            c = inside.middle[a] + (0 if port else min(inside.across[a] / 2 - 9, 12 if self.sideways else 26))
-            start = -inside.shift[0] if port else inside.at[a] + inside.along[a]
-            to = [scene.unit_title(units[b]) if b < count else self._goal(g, net) for b in ends]
-            text = to[0] if len(to) == 1 else f"{len(to)} uses" if to else self._goal(g, net)
-            stubs.append(Stub(place(start, c), place(6.0 if port else start + 11, c), text, True, net))
+            c, start = self.middle[a] + beside(a), self._end_of(a, True)
+            to = [self.scene.unit_title(self.units[b]) if b < self.count else self._goal(net) for b in ends]
+            text = to[0] if len(to) == 1 else f"{len(to)} uses" if to else self._goal(net)
+            stubs.append(Stub(place(start, c), place(6.0 if a >= self.count else start + 11, c), text, True, net))
         for b, nets in ins.items():
-            port = b >= count
-            c = inside.middle[b] - (0 if port else min(inside.across[b] / 2 - 9, 12 if self.sideways else 26))
-            end = (inside.width if self.sideways else inside.height) - inside.shift[0] if port else inside.at[b]
-            text = scene.name(nets[0] // 3) if len(nets) == 1 else f"{len(nets)} values"
+            c, end = self.middle[b] - beside(b), self._end_of(b, False)
+            text = self.scene.name(nets[0] // 3) if len(nets) == 1 else f"{len(nets)} values"
             stubs.append(Stub(place(end - 13, c), place(end, c), text, False, nets[0]))
         return stubs
 
-    def _goal(self, g: int, net: int) -> str:
-        """What uses a value outside of a card."""
+    def _goal(self, net: int) -> str:
+        """What uses a value outside of the card."""
         for arrow in self.scene.out[net // 3]:
             box = self.scene.arrows["dst"][arrow]
             around = self.scene.home[box]
-            while around >= 0 and around != g:
+            while around >= 0 and around != self.g:
                 around = self.scene.cards["parent"][around]
-            if around != g:
+            if around != self.g:
                 return self.scene.name(box)
-        return self.scene.card_title(g)
+        return self.scene.card_title(self.g)
+
+
+def fanned(count: int, wanted: float, breadth: float) -> list[float]:
+    """The places of lines side by side, around the middle of what they end at: ``wanted`` apart if there is room."""
+    step = min(wanted, (breadth - 20) / max(1, count - 1))
+    return [(n - (count - 1) / 2) * step for n in range(count)]
 
 
 def lanes(

@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..answer import plural
 from ..model import Graph
+from ..walk import family
 from .contents import contents
 
 OP, LEAF, OUTPUT, BASE, CUT, OPAQUE, INPUT = range(7)
@@ -123,7 +125,7 @@ class Scene:
     def name(self, box: int) -> str:
         """What a box is called."""
         name, kind = self.text(self.boxes["name"][box]), self.kind[box]
-        operation = short(self.text(self.boxes["op"][box]))
+        operation = family(op := self.text(self.boxes["op"][box])) or op
         if kind in (OP, OPAQUE):
             return operation or "opaque"
         if kind == CUT:
@@ -315,11 +317,6 @@ class Scene:
         return f"{name}{handed}: {goes or 'nothing goes further'}.{notes}"
 
 
-def short(operation: str) -> str:
-    """``Mul`` of ``MulBackward0``."""
-    return re.sub(r"Backward\d*$", "", operation) or operation
-
-
 def number(value: float | str, digits: int = 4) -> str:
     """A number as the page writes it."""
     value = float(value)
@@ -338,11 +335,6 @@ def finite(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def memory(nbytes: float) -> str:
