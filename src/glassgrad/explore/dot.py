@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from ..ground.output import utf8, write
-from .layout import Direction
 from .paint import raster, svg
 from .read import read
-from .sheet import FILL, STROKE, Arrow, Box, Picture, picture, sheet
+from .sheet import FILL, STROKE, Arrow, Box, Direction, Picture, picture, sheet
 
 TEXT = ("dot", "gv")
 RASTER = ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff")

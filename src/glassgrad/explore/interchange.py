@@ -210,8 +210,7 @@ def _check(graph: Graph) -> None:
             raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
     for cut in graph.cuts:
         demand([*cut.sources, *cut.used_by], nodes, "node")
-    for things in (graph.events, graph.parameters, graph.problems):
-        demand([thing.node for thing in things], nodes, "node")  # type: ignore[attr-defined]
+    demand([told.node for told in (*graph.events, *graph.parameters, *graph.problems)], nodes, "node")
     demand([problem.scope for problem in graph.problems], scopes, "scope")
     try:
         layer_of(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])

@@ -107,7 +107,7 @@ def _stands(loc: SourceLoc | None) -> list[str]:
     return [f"It stands {where(loc)}."] if loc else []
 
 
-def _given(name: str, verb: str, tail: str, stats: Stats, spoiled: bool, lines: list[str], **more: Any) -> TraceNan:
+def _given(name: str, verb: str, tail: str, stats: Any, spoiled: bool, lines: list[str], **more: Any) -> TraceNan:
     """The answer where a tensor was bad that no operation made; ``spoiled`` is one that is trained."""
     start = f"{name[:1].upper()}{name[1:]}" if " " in name else name
     verdict = f"{start} {verb} {stats.flaw[1]} in it{tail}: {stats.nan or stats.inf:,} of its {stats.count:,} numbers."
@@ -175,9 +175,9 @@ def _from_outside(record: Any, call: Any, at: int, info: Any, known: Names) -> T
     stats, scope, writer = info.stats, module_of(call.place), record.calls[at]
     if writer.writes:  # what is written in place has no numbers of its own in the notes
         verdict = f"{writer.name} wrote {stats.flaw[1]} into {name}: the first in the forward pass."
-        lines = (f"It stands {where(writer.loc)}.", f"{call.name} {where(call.loc)} is the first to use it.")
+        said = (f"It stands {where(writer.loc)}.", f"{call.name} {where(call.loc)} is the first to use it.")
         return TraceNan(
-            verdict, lines, "look at the value that is written there", phase="forward", op=writer.name, loc=writer.loc,
+            verdict, said, "look at the value that is written there", phase="forward", op=writer.name, loc=writer.loc,
             scope=module_of(writer.place), name=name,
         )  # fmt: skip
     lines = [f"It was used first by {call.name} {where(call.loc)}."]

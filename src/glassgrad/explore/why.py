@@ -95,6 +95,7 @@ def _by_name(name: str, model: Any, known: Mapping[str, Any]) -> Any:
 
 
 def _of_loss(loss: Any, record: Any) -> Why:
+    lines: tuple[str, ...]
     if in_transform(loss):
         verdict = "This is a value inside of a function transform (torch.func): the transform differentiates it."
         lines = ("backward() cannot be called inside of it, and no gradient is missing there.",)

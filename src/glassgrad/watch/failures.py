@@ -6,9 +6,10 @@ import ast
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from traceback import walk_tb
 from types import FrameType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..explore.model import SourceLoc
 from ..explore.source import is_users, location
@@ -100,7 +101,8 @@ def _finding(case: Case, kind: str, what: str, fix: str, broke: tuple[str, ...] 
     return Finding(kind, what, loc or case.loc, broke, fix, "failure")
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True)
+class Told:
     """A failure that is told in fixed words; ``{0}`` stands for what the pattern finds in the message.
 
     ``lines`` are what frames know beside it; of a failure of ``backward`` the graph was asked beforehand, whose answer

@@ -14,11 +14,9 @@ from traceback import walk_tb
 from types import TracebackType
 from typing import Any
 
-from ..ground.arrival import when_here
-from .armed import THIS, answer_to, watch_all
+from .armed import THIS, Watches
 from .command import report
 from .finding import Finding
-from .watch import Watch
 
 CELL = re.compile(r"ipykernel_\d+|<ipython-input-(\d+)")
 PLACE = re.compile(r"(?:[^\s`(]*ipykernel_\d+[/\\]|<ipython-input-)([^\s`>]+?)(?:\.py|>):(\d+)")
@@ -29,16 +27,12 @@ class Notebook:
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self.watches: list[Watch] = []
-        watch_all(self.watches, record_from=None)
-        self._alone = when_here(lambda: watch_all(self.watches, record_from=None))
+        self.watches = Watches(record_from=None).start()
         shell.set_custom_exc((Exception,), self.error)
 
     def stop(self) -> None:
         """Take all of it off."""
-        self._alone()
-        for watch in self.watches:
-            watch.stop()
+        self.watches.stop()
         self.shell.set_custom_exc((), None)
 
     def error(
@@ -47,27 +41,20 @@ class Notebook:
     ) -> None:  # fmt: skip
         """Show a cell's error as ever, and the cause below it."""
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
-        said = answer_to(error, traceback, self.watches)
-        if said is None:
-            return
-        said = self._recorded(error) or said
-        print(in_cells(report([said]), shell))
+        said = self.watches.cause_of(error, traceback)
+        if said is not None:
+            print(in_cells(report([self._recorded(error) or said]), shell))
 
     def _recorded(self, error: BaseException) -> Finding | None:
         """The cause as a recorded replay of the cell gives it, in a copy of the notebook's names."""
         source = self.shell.user_ns.get("In", [""])[-1]
         names = dict(self.shell.user_ns)
-        watches = [Watch(watch.torch, record_from=0, ask_at=None) for watch in self.watches]
-        for watch in watches:
-            watch.start()
         try:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                exec(compile(self.shell.transform_cell(source), self._file(error), "exec"), names)
+            with Watches(record_from=0, ask_at=None) as watches:
+                with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                    exec(compile(self.shell.transform_cell(source), self._file(error), "exec"), names)
         except Exception as again:
-            return answer_to(again, again.__traceback__, watches) if str(again) == str(error) else None
-        finally:
-            for watch in watches:
-                watch.stop()
+            return watches.cause_of(again, again.__traceback__) if str(again) == str(error) else None
         return None
 
     def _file(self, error: BaseException) -> str:
@@ -195,34 +182,25 @@ else:
     import pytest
 
     __all__ = ["pytest_configure", "pytest_runtest_call", "pytest_runtest_makereport"]
-    _watches = pytest.StashKey[list[Watch]]()
+    _watches = pytest.StashKey[Watches]()
 
     def pytest_configure(config: Any) -> None:
         """Let the program's own watch go: each test has one of its own."""
-        from .armed import THIS
-
         THIS.disarm()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(item: Any) -> Iterator[None]:
         """Watch and record one test."""
-        watches: list[Watch] = []
-        item.stash[_watches] = watches
-        watch_all(watches, record_from=0, ask_at=None)
-        alone = when_here(lambda: watch_all(watches, record_from=0, ask_at=None))
-        try:
+        item.stash[_watches] = Watches(record_from=0, ask_at=None)
+        with item.stash[_watches]:
             return (yield)
-        finally:
-            alone()
-            for watch in watches:
-                watch.stop()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
         """Add the cause to the report of a test that failed."""
         outcome: Any = yield
         if call.when == "call" and call.excinfo is not None:
-            said = answer_to(call.excinfo.value, call.excinfo.tb, item.stash.get(_watches, []))
+            said = item.stash.get(_watches, Watches()).cause_of(call.excinfo.value, call.excinfo.tb)
             if said is not None:
                 outcome.sections.append(("glassgrad why", report([said])))
         return outcome

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from ..layout import Point, spread
-from ..sheet import text_width
+from ..layers import spread
+from ..sheet import Point, text_width
 from .scene import INPUT, LEAF, NEVER, ROOT, Scene
 
 TITLE, SMALL, NUMBERS = 12.5, 11.0, 11.5  # type sizes
@@ -242,8 +242,8 @@ class Inside:
             self.shift = (head + before, (self.width - high + low) / 2 - low)
         half = (self.height if self.sideways else self.width) / 2
         ports = [self.shift[1] + at - half for at in self.middle[self.count :]]
-        self.enters = dict(zip(self.inward, ports, strict=False))
-        self.leaves = dict(zip(self.outward, ports[len(self.inward) :], strict=False))
+        self.enters: dict[int, float] = dict(zip(self.inward, ports, strict=False))
+        self.leaves: dict[int, float] = dict(zip(self.outward, ports[len(self.inward) :], strict=False))
 
     def fill(self, result: Plane, x0: float, y0: float, depth: int) -> list[tuple[Inside, float, float, int]]:
         """Put what is in the card onto the plane; the open cards in it, which are to be filled next."""
