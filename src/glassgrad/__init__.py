@@ -31,7 +31,7 @@ _BESIDE = {
 #: Names of this namespace that need no engine, by their modules.
 _PARTS_BESIDE = {
     "alias": "torch_alias", "make_dot": "explore.dot",
-    "load_ipython_extension": "watch.notebook", "unload_ipython_extension": "watch.notebook",
+    "load_ipython_extension": "watch.hosts", "unload_ipython_extension": "watch.hosts",
 }  # fmt: skip
 
 

@@ -200,8 +200,8 @@ def _with_bar(names: Sequence[str]) -> Iterable[str]:
 
 def _view(options: argparse.Namespace) -> int:
     """Write what was asked for and print where it is."""
-    from .explore.export.forms import view
-    from .explore.letters import printable
+    from .explore.page.forms import view
+    from .explore.sheet import printable
 
     try:
         settings = {"step": options.step, "direction": options.direction, "theme": options.theme}
@@ -336,8 +336,8 @@ def new_main(target: str, arguments: Sequence[str]) -> ModuleType:
 
 def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespace) -> None:
     """Run a script's code and write the graph of its last backward pass, also where the script ends with an error."""
-    from .explore.export.forms import ready, write_graph
-    from .explore.script import LastBackward
+    from .explore.observe import LastBackward
+    from .explore.page.forms import ready, write_graph
 
     try:
         ready(options.explore)

@@ -26,10 +26,9 @@ from pathlib import Path
 
 from glassgrad.explore import check, observe, record, unused, why
 from glassgrad.explore.labels import output_counts
-from glassgrad.explore.opaque import opaque_nodes
 from glassgrad.explore.source import is_users
 from glassgrad.explore.survey import _survey
-from glassgrad.explore.walk import SINK, op_name
+from glassgrad.explore.walk import SINK, op_name, opaque_nodes
 
 CLOSE = 1e-9  # of the largest gradient's norm, in float64
 ASKED = 12  # parameters of each model that ``why`` is asked about

@@ -9,9 +9,9 @@ import pytest
 
 import glassgrad
 from glassgrad.explore import observe
-from glassgrad.explore.export.plane import plane
-from glassgrad.explore.export.scene import Scene
 from glassgrad.explore.page import explore
+from glassgrad.explore.page.plane import plane
+from glassgrad.explore.page.scene import Scene
 
 from . import page_graphs as graphs
 from .lectures import LECTURES

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from glassgrad.explore import Dot, make_dot
-from glassgrad.explore.picture import Arrow, Box, Picture
+from glassgrad.explore.sheet import Arrow, Box, Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,15 +11,14 @@ import pytest
 import glassgrad
 from glassgrad.cli import main
 from glassgrad.explore import explore, make_dot, paths, read, record, to_json
-from glassgrad.explore.export import film, forms
-from glassgrad.explore.export.forms import FORMS, save
-from glassgrad.explore.export.mermaid import mermaid
-from glassgrad.explore.export.plane import plane, route
-from glassgrad.explore.export.scene import Scene
-from glassgrad.explore.export.still import Stage
-from glassgrad.explore.export.tex import figure, symbol
 from glassgrad.explore.model import Edge, Graph, Node, TensorInfo
-from glassgrad.explore.svg import pieces
+from glassgrad.explore.page import film, forms
+from glassgrad.explore.page.forms import FORMS, mermaid, save
+from glassgrad.explore.page.plane import plane, route
+from glassgrad.explore.page.scene import Scene
+from glassgrad.explore.page.still import Stage
+from glassgrad.explore.page.tex import figure, symbol
+from glassgrad.explore.paint import pieces
 
 from . import page_graphs as graphs
 from .lectures import LECTURES

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.explore import explore, observe, read, record
-from glassgrad.explore.export.forms import still_svg
-from glassgrad.explore.export.plane import MARGIN
-from glassgrad.explore.export.scene import Scene
-from glassgrad.explore.export.still import Stage
 from glassgrad.explore.page.contents import contents, homes_of
-from glassgrad.explore.page.drawn import drawn
-from glassgrad.explore.page.levels import grouped
+from glassgrad.explore.page.drawn import drawn, grouped
+from glassgrad.explore.page.forms import still_svg
+from glassgrad.explore.page.plane import MARGIN
+from glassgrad.explore.page.scene import Scene
+from glassgrad.explore.page.still import Stage
 from tests.counts import generated
 
 from .lectures import LECTURES, draw, expression, lstm, resnet, transformer, two_layers

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassgrad.explore.layers import arrange_in_layers, count_crossings, layer_of, neighbours, reduce_crossings
-from glassgrad.explore.layout import lay_out, nearest_in_order
+from glassgrad.explore.layers import (
+    arrange_in_layers,
+    count_crossings,
+    layer_of,
+    nearest_in_order,
+    neighbours,
+    reduce_crossings,
+)
+from glassgrad.explore.sheet import lay_out
 from tests.counts import generated
 
 EPS = 1e-3

@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from glassgrad.explore import Dot, make_dot
-from glassgrad.explore.picture import Arrow, Box, Picture
-from glassgrad.explore.png import raster
-from glassgrad.explore.sheet import sheet
+from glassgrad.explore.paint import raster
+from glassgrad.explore.sheet import Arrow, Box, Picture, sheet
 
 PAIR = Picture((Box("leaf", ("weight", "(2, 3)")), Box("op", ("AccumulateGrad",), (("alpha", "1"),))), (Arrow(0, 1),))
 

@@ -12,7 +12,7 @@ import pytest
 
 import glassgrad
 from glassgrad.explore import explore, make_dot, paths, read, to_json
-from glassgrad.explore.export.forms import view, write_graph
+from glassgrad.explore.page.forms import view, write_graph
 from glassgrad.ground import output
 from tests.explore import page_graphs
 

@@ -10,7 +10,7 @@ import pytest
 
 from glassgrad.watch.again import Script, answers_again
 from glassgrad.watch.finding import Finding, from_json
-from glassgrad.watch.notebook import in_cells, load_ipython_extension, unload_ipython_extension
+from glassgrad.watch.hosts import in_cells, load_ipython_extension, unload_ipython_extension
 from tests.explore.test_page import data_of
 from tests.watch.scripts import FAILING, HEALTHY, SILENT
 

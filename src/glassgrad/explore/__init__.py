@@ -17,11 +17,12 @@ from .text import graph_lines, graph_text
 
 if TYPE_CHECKING:
     from .check import check as check
+    from .check import keeps as keeps
+    from .check import unused as unused
     from .explain import explain as explain
     from .flow import flow as flow
     from .interchange import from_json as from_json
     from .interchange import to_json as to_json
-    from .keeps import keeps as keeps
     from .model import Graph as Graph
     from .nan import trace_nan as trace_nan
     from .observe import observe as observe
@@ -30,13 +31,12 @@ if TYPE_CHECKING:
     from .record import Recording as Recording
     from .record import record as record
     from .survey import read as read
-    from .unused import unused as unused
     from .why import why as why
 
 _PARTS = {
     "Graph": "model", "Recording": "record", "check": "check", "explain": "explain", "explore": "page.write",
-    "flow": "flow", "from_json": "interchange", "keeps": "keeps", "observe": "observe", "paths": "paths",
-    "read": "survey", "record": "record", "to_json": "interchange", "trace_nan": "nan", "unused": "unused",
+    "flow": "flow", "from_json": "interchange", "keeps": "check", "observe": "observe", "paths": "paths",
+    "read": "survey", "record": "record", "to_json": "interchange", "trace_nan": "nan", "unused": "check",
     "why": "why",
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..ground.output import whole_letters
@@ -15,17 +16,17 @@ from .walk import SINK
 __all__ = ["Answer", "extent", "plural", "recording_of", "size", "where"]
 
 
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The answer to a question: ``verdict`` in one sentence, ``lines`` with the reasons, ``advice`` on what to do.
 
     ``good`` tells whether all is well. What the sentences were made from is in the fields of each question's own class.
     """
 
-    title = "answer"
     verdict: str
-    lines: tuple[str, ...]
-    advice: str
-    good: bool
+    lines: tuple[str, ...] = ()
+    advice: str = ""
+    good: bool = False
 
     def __str__(self) -> str:
         said = [self.verdict, *(f"  {line}" for line in self.lines)]

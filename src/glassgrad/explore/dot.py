@@ -14,12 +14,9 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from ..ground.output import utf8, write
-from .layout import Direction
-from .picture import FILL, Arrow, Box, Picture, picture
-from .png import raster
+from .paint import raster, svg
 from .read import read
-from .sheet import STROKE, sheet
-from .svg import svg
+from .sheet import FILL, STROKE, Arrow, Box, Direction, Picture, picture, sheet
 
 TEXT = ("dot", "gv")
 RASTER = ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import html
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from .labels import Labels, NamedTensors, caller_names, callers_variables, family_of
-from .opaque import in_words, is_opaque
 from .read import as_loss, level_of
-from .walk import SINK, op_name, walk
+from .walk import SINK, in_words, is_opaque, op_name, snake, walk
 
 __all__ = ["Reading", "explain"]
 
@@ -118,7 +116,7 @@ def _expressions(nodes: list[Any], labels: Labels) -> Texts:
             right = right if right_binds > strength else f"({right})"
             text, binds = f"{left} {sign} {right}", strength
         else:
-            text, binds = f"{_snake(family)}({', '.join(text for text, _ in operands)})", ATOM
+            text, binds = f"{snake(family)}({', '.join(text for text, _ in operands)})", ATOM
         texts[node] = (text, binds) if len(text) <= LONGEST else (f"[{labels[node]}]", ATOM)
     return texts
 
@@ -131,10 +129,6 @@ def _operand(node: Any, slot: int, texts: Texts, labels: Labels) -> tuple[str, i
     if name:
         return name, ATOM
     return (f"{texts[following][0]}[{output}]", ATOM) if following in labels.several else texts[following]
-
-
-def _snake(family: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", family).lower()
 
 
 def _standing(y: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -194,7 +188,7 @@ def _leaf(leaf: Any, labels: Labels, texts: Texts, users: list[Any]) -> str:
 def _operation(node: Any, labels: Labels, texts: Texts) -> str:
     family = family_of(node)
     noun, sign, _ = WORDS.get(family, ("", "", 0))
-    text = f"of a long expression, {_snake(family)}" if texts[node][0].startswith("[") else texts[node][0]
+    text = f"of a long expression, {snake(family)}" if texts[node][0].startswith("[") else texts[node][0]
     name = labels.results.get((node, 0)) if node not in labels.several else None
     sentence = f"{labels[node]} is {' '.join(filter(None, [noun, name and f'{name} =', text]))}."
     sources = [labels[following] for following, _ in node.next_functions if following is not None]

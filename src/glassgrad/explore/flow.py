@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from .answer import Answer, listed, plural
-from .blame import culprits
 from .labels import caller_names
 from .measure import stats_of
 from .model import Graph, Stats
-from .read import is_tensor
+from .reasons import culprits
 from .survey import parameters_of
-from .walk import SINK
+from .walk import SINK, is_tensor
 
 __all__ = ["Flow", "Layer", "flow"]
 
@@ -38,15 +37,11 @@ class Layer:
     leaves: tuple[int, ...] = ()  # their nodes, where a graph was asked
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Flow(Answer):
     """The answer of :func:`flow`: the ``layers`` in the model's order; ``vanishing``, ``dead`` ... are their paths."""
 
-    verdict: str
-    layers: tuple[Layer, ...]
-    lines: tuple[str, ...] = ()
-    advice: str = ""
-    good: bool = True
+    layers: tuple[Layer, ...] = ()
 
     def named(self, state: str) -> tuple[str, ...]:
         """The paths of the layers in a state: ``vanishing``, ``exploding``, ``dead``, ``nan`` or ``missing``."""
@@ -82,7 +77,7 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
     lines = [_line(layer, sizes) for layer in layers]
     bad = [layer for layer in layers if layer.state and layer.state != "waiting"]
     if not layers:
-        return Flow("There is no parameter that requires a gradient.", (), good=False)
+        return Flow("There is no parameter that requires a gradient.")
     if not bad:
         ratio = sizes[-1] / sizes[0] if sizes else 1.0
         verdict = f"Gradients reach all {plural(len(layers), 'layer')}, the largest {ratio:.3g} times the smallest."
@@ -90,7 +85,7 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
         if idle:
             verdict = f"Gradients reach {len(layers) - len(idle)} of {plural(len(layers), 'layer')}; "
             verdict += f"{len(idle)} wait for a weight that starts at zero."
-        return Flow(verdict, layers, tuple(lines))
+        return Flow(verdict, tuple(lines), good=True, layers=layers)
     findings = []
     for state, words in (
         ("nan", "not finite"), ("missing", "missing"), ("dead", "all zeros"), ("vanishing", "vanishing"),
@@ -99,7 +94,7 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
         some = [layer.path for layer in layers if layer.state == state]
         if some:
             findings.append(f"{words} in {listed(some, 4)}")
-    return Flow(f"Gradients are {'; '.join(findings)}.", layers, tuple(lines), _advice(model, bad), False)
+    return Flow(f"Gradients are {'; '.join(findings)}.", tuple(lines), _advice(model, bad), layers=layers)
 
 
 def _advice(model: Any, bad: list[Layer]) -> str:
@@ -153,18 +148,12 @@ def _layers(model: Any, pieces: list[Piece]) -> list[str]:
 def _starts_at_zero(model: Any) -> bool:
     """Whether some parameter is all zeros and gets a gradient: those before it wait for its first step."""
     if isinstance(model, Graph):
-        known = [(n.tensor.stats, n.grad.stats) for n in model.nodes if n.kind == "leaf" and n.tensor and n.grad]
-        return any(_zeros(value) and slope is not None and not _zeros(slope) for value, slope in known)
-    for tensor in parameters_of(model).values():
-        if tensor.requires_grad and tensor.grad is not None:
-            slopes = stats_of(tensor.grad)
-            if slopes is not None and not _zeros(slopes) and _zeros(stats_of(tensor)):
-                return True
-    return False
-
-
-def _zeros(stats: Stats | None) -> bool:
-    return stats is not None and bool(stats.count) and stats.zero == stats.count
+        leaves = [n for n in model.nodes if n.kind == "leaf" and n.tensor is not None and n.grad is not None]
+        known = ((n.grad.stats, n.tensor.stats) for n in leaves)  # type: ignore[union-attr]
+    else:
+        trained = (t for t in parameters_of(model).values() if t.requires_grad and t.grad is not None)
+        known = ((stats_of(t.grad), stats_of(t)) for t in trained)
+    return any(slope and value and value.all_zero and not slope.all_zero for slope, value in known)
 
 
 def _gradients(model: Any) -> Iterable[Piece]:

@@ -11,30 +11,18 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from .model import (
-    VERSION,
-    Cut,
-    Edge,
-    Event,
-    Graph,
-    Held,
-    Node,
-    Problem,
-    Saved,
-    Scope,
-    SourceLoc,
-    Stats,
-    TensorInfo,
-)  # fmt: skip
+from . import model
+from .layers import layer_of
+from .model import VERSION, Graph, SourceLoc
 
 __all__ = ["from_json", "to_json"]
 
-_RECORDS = frozenset({Cut, Edge, Event, Graph, Held, Node, Problem, Saved, Scope, SourceLoc, Stats, TensorInfo})
+_RECORDS = frozenset(kind for kind in vars(model).values() if isinstance(kind, type) and is_dataclass(kind))
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _LARGEST = 1 << 63  # beyond it no count or size lies
 _Reader = Callable[[Any], Any]
@@ -109,9 +97,38 @@ def _shown(content: Any) -> str:
     return "a list" if isinstance(content, list) else "an object"
 
 
-def _demand(holds: bool, what: str, content: Any) -> None:
-    if not holds:
-        raise ValueError(f"must be {what}, but is {_shown(content)}")
+def _demanding(holds: Callable[[Any], bool], what: str, make: _Reader = lambda content: content) -> _Reader:
+    """What makes a value of contents that hold; ValueError, saying what there must be, for others."""
+
+    def read(content: Any) -> Any:
+        if not holds(content):
+            raise ValueError(f"must be {what}, but is {_shown(content)}")
+        return make(content)
+
+    return read
+
+
+def _is_list(content: Any) -> bool:
+    return isinstance(content, (list, tuple))
+
+
+def _is_object(content: Any) -> bool:
+    return isinstance(content, Mapping)
+
+
+def _is_whole(content: Any) -> bool:
+    return type(content) is int and -_LARGEST < content < _LARGEST
+
+
+_PLAIN: dict[Any, _Reader] = {
+    int: _demanding(_is_whole, "an integer of 64 bits"),
+    str: _demanding(lambda content: type(content) is str, "text"),
+    bool: _demanding(lambda content: type(content) is bool, "true or false"),
+    float: _demanding(
+        lambda content: type(content) is float or _is_whole(content) or type(content) is str and content in _WORDS,
+        "a number", lambda content: _WORDS.get(content, content),
+    ),
+}  # fmt: skip
 
 
 @cache
@@ -119,82 +136,27 @@ def _reader(kind: Any) -> _Reader:
     """What makes a value of a type of the model out of JSON, or raises ValueError."""
     if kind in _RECORDS:
         return _record_reader(kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind]
     origin, args = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        (inner,) = (_reader(one) for one in args if one is not NoneType)
-        return _optional(inner)
     if origin is Literal:
-        return _word_reader(args)
-    if origin is tuple and args[-1] is Ellipsis:
-        return _list_reader(_reader(args[0]))
-    if origin is tuple:
-        return _row_reader([_reader(one) for one in args])
+        return _demanding(lambda content: type(content) is str and content in args, f"one of {', '.join(args)}")
+    inner = [_reader(one) for one in args if one not in (NoneType, Ellipsis)]
+    if origin in (Union, UnionType):
+        (some,) = inner
+        return lambda content: None if content is None else some(content)
     if origin is Mapping:
-        return _mapping_reader(_reader(args[1]))
-    if kind is float:
-        return _read_float
-    return {int: _read_int, str: _read_text, bool: _read_bool}[kind]
-
-
-def _optional(inner: _Reader) -> _Reader:
-    return lambda content: None if content is None else inner(content)
-
-
-def _read_int(content: Any) -> Any:
-    if type(content) is not int or not -_LARGEST < content < _LARGEST:
-        _demand(False, "an integer of 64 bits", content)
-    return content
-
-
-def _read_text(content: Any) -> Any:
-    if type(content) is not str:
-        _demand(False, "text", content)
-    return content
-
-
-def _read_bool(content: Any) -> Any:
-    _demand(type(content) is bool, "true or false", content)
-    return content
-
-
-def _word_reader(words: tuple[str, ...]) -> _Reader:
-    def read(content: Any) -> Any:
-        _demand(type(content) is str and content in words, f"one of {', '.join(words)}", content)
-        return content
-
-    return read
-
-
-def _read_float(content: Any) -> Any:
-    if type(content) is str and content in _WORDS:
-        return _WORDS[content]
-    is_number = type(content) is float or type(content) is int and -_LARGEST < content < _LARGEST
-    _demand(is_number, "a number", content)
-    return content
-
-
-def _list_reader(inner: _Reader) -> _Reader:
-    def read(content: Any) -> Any:
-        _demand(isinstance(content, (list, tuple)), "a list", content)
-        return tuple(map(inner, content))
-
-    return read
-
-
-def _row_reader(inner: list[_Reader]) -> _Reader:
-    def read(content: Any) -> Any:
-        _demand(isinstance(content, (list, tuple)) and len(content) == len(inner), f"a list of {len(inner)}", content)
-        return tuple(one(piece) for one, piece in zip(inner, content, strict=True))
-
-    return read
-
-
-def _mapping_reader(inner: _Reader) -> _Reader:
-    def read(content: Any) -> Any:
-        _demand(isinstance(content, Mapping), "an object", content)
-        return MappingProxyType({str(name): inner(value) for name, value in content.items()})
-
-    return read
+        value = inner[1]
+        return _demanding(
+            _is_object, "an object", lambda whole: MappingProxyType({str(k): value(v) for k, v in whole.items()})
+        )
+    if args[-1] is Ellipsis:
+        (piece,) = inner
+        return _demanding(_is_list, "a list", lambda whole: tuple(map(piece, whole)))
+    return _demanding(
+        lambda content: _is_list(content) and len(content) == len(inner), f"a list of {len(inner)}",
+        lambda whole: tuple(one(piece) for one, piece in zip(inner, whole, strict=True)),
+    )  # fmt: skip
 
 
 def _record_reader(kind: type) -> _Reader:
@@ -202,8 +164,7 @@ def _record_reader(kind: type) -> _Reader:
     readers = {name: _reader(hints[name]) for name, _ in _defaults(kind)}
     needed = [name for name, default in _defaults(kind) if default is MISSING]
 
-    def read(content: Any) -> Any:
-        _demand(isinstance(content, Mapping), "an object", content)
+    def make(content: Mapping[str, Any]) -> Any:
         arguments: dict[str, Any] = {}
         name = ""
         try:
@@ -219,7 +180,7 @@ def _record_reader(kind: type) -> _Reader:
                 raise ValueError(f"from_json(): {kind.__name__}.{name} is missing")
         return kind(**arguments)
 
-    return read
+    return _demanding(_is_object, "an object", make)
 
 
 def _check(graph: Graph) -> None:
@@ -249,23 +210,9 @@ def _check(graph: Graph) -> None:
             raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
     for cut in graph.cuts:
         demand([*cut.sources, *cut.used_by], nodes, "node")
-    demand([event.node for event in graph.events], nodes, "node")
-    demand([parameter.node for parameter in graph.parameters], nodes, "node")
-    demand([problem.node for problem in graph.problems], nodes, "node")
+    demand([told.node for told in (*graph.events, *graph.parameters, *graph.problems)], nodes, "node")
     demand([problem.scope for problem in graph.problems], scopes, "scope")
-    _check_circles(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])
-
-
-def _check_circles(count: int, edges: list[tuple[int, int]]) -> None:
-    owed, users = [0] * count, [list[int]() for _ in range(count)]
-    for src, dst in edges:
-        owed[dst] += 1
-        users[src].append(dst)
-    ready = [i for i in range(count) if not owed[i]]
-    for i in ready:  # grows while it is read
-        for user in users[i]:
-            owed[user] -= 1
-            if not owed[user]:
-                ready.append(user)
-    if len(ready) < count:
-        raise ValueError("from_json(): the edges of the graph go round in a circle")
+    try:
+        layer_of(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])
+    except ValueError:
+        raise ValueError("from_json(): the edges of the graph go round in a circle") from None

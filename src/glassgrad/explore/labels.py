@@ -10,9 +10,9 @@ from types import FrameType
 from typing import Any
 
 from ..ground.output import whole_letters
-from .read import as_tensors, behind, is_tensor
+from .read import as_tensors, behind
 from .source import assigned, is_users, operands
-from .walk import SINK, Walk, family, op_name
+from .walk import SINK, Walk, family, is_tensor, op_name
 
 NamedTensors = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
 

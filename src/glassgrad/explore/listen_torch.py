@@ -7,7 +7,7 @@ from typing import Any
 from weakref import ref
 
 from .notes import Kinds, Spec, leave_modules, listen_to_modules
-from .words import FRESH
+from .reasons import FRESH
 
 #: Properties of a tensor that are operations, written without brackets.
 OPERATIONS = frozenset({"T", "mT", "H", "mH", "real", "imag"})

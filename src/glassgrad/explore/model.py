@@ -51,6 +51,16 @@ class Stats:
         """Whether every number is finite."""
         return not (self.nan or self.inf)
 
+    @property
+    def all_zero(self) -> bool:
+        """Whether there are numbers, and every one is zero."""
+        return bool(self.count) and self.zero == self.count
+
+    @property
+    def flaw(self) -> tuple[Literal["nan", "inf"], str]:
+        """What is wrong with numbers that are not all finite: as a kind of problem, and in a word."""
+        return ("nan", "NaN") if self.nan else ("inf", "infinity")
+
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:

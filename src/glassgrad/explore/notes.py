@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 from weakref import ref
 
 from .measure import info_of
 from .read import memory_of
+from .reasons import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name
 from .source import is_users
 from .walk import sequence
-from .words import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name
 
 #: A generator's frame may be called from elsewhere the next time.
 MOVES = 0x20 | 0x80 | 0x200
@@ -46,23 +47,31 @@ class Spec:
 Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
 
 
+#: A tensor that a call was given or gave: a reference to it, whether it wants a gradient, a reference to its base.
+Noted: TypeAlias = "tuple[ref[Any], bool, ref[Any] | None]"
+
+
+def noted(tensor: Any) -> Noted:
+    """See :data:`Noted`."""
+    base = getattr(tensor, "_base", None)
+    return ref(tensor), bool(getattr(tensor, "requires_grad", False)), None if base is None else ref(base)
+
+
+@dataclass(slots=True, eq=False)
 class Heard:
     """A call that could not be told briefly: everything that is to be known of it."""
 
-    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "taken_in", "how", "taken", "memory", "choices")
-
-    def __init__(self) -> None:
-        self.tensors: list[Any] = []  # (reference, wants a gradient, reference to its base)
-        self.numbers: list[Any] = []  # numbers and arrays among the arguments that came out of the graph
-        self.outs: list[Any] = []
-        self.target: Any = None
-        self.raw: Any = None
-        self.info: Any = None
-        self.taken_in: Any = ()  # what the numbers it was given are like, where what it gave is not finite
-        self.how: str | None = None
-        self.memory: Any = None  # a reference to the memory of what was cut off: another tensor may be made of it
-        self.choices: list[Any] = []  # references to the indices among its results
-        self.taken: Any = None  # a reference to the array that was taken out, or True for numbers
+    tensors: list[Noted] = field(default_factory=list)
+    numbers: list[Any] = field(default_factory=list)  # and arrays among the arguments that came out of the graph
+    outs: list[Noted] = field(default_factory=list)
+    target: Noted | None = None
+    raw: Any = None
+    info: Any = None
+    taken_in: Sequence[Any] = ()  # what the numbers it was given are like, where what it gave is not finite
+    how: str | None = None
+    memory: Any = None  # a reference to the memory of what was cut off: another tensor may be made of it
+    choices: list[Any] = field(default_factory=list)  # references to the indices among its results
+    taken: Any = None  # a reference to the array that was taken out, or True for numbers
 
 
 class Kinds(dict[type, int]):
@@ -226,19 +235,15 @@ class Notes:
             ):
                 return
         tensors = tensors_in(args, kwargs, tensor)
-        wants = False
-        for one in tensors:
-            needs = bool(getattr(one, "requires_grad", False))
-            wants = wants or needs
-            base = getattr(one, "_base", None)
-            heard.tensors.append((ref(one), needs, None if base is None else ref(base)))
+        heard.tensors = [noted(one) for one in tensors]
+        wants = any(needs for _, needs, _ in heard.tensors)
         if self.numbers or self.arrays:
             kinds = listener.kinds
             for value in (*args, *kwargs.values()):
                 if kinds[type(value)] >= 2 and not (isinstance(value, (list, tuple)) and len(value) > 64):
-                    noted = self.find(value, kinds)
-                    if noted is not None:
-                        heard.numbers.append(noted)
+                    origin = self.find(value, kinds)
+                    if origin is not None:
+                        heard.numbers.append(origin)
         if not outs and target is None:
             if name != "backward":
                 self._taken(heard, result, array, wants)
@@ -250,16 +255,9 @@ class Notes:
     def _note_results(
         self, listener: Any, heard: Heard, spec: Spec, tensors: list[Any], outs: list[Any], target: Any, wants: bool
     ) -> None:
-        if target is not None:
-            base = getattr(target, "_base", None)
-            heard.target = ref(target), bool(target.requires_grad), None if base is None else ref(base)
-        gives = False
-        for out in outs:
-            if out is not target:
-                needs = bool(out.requires_grad)
-                gives = gives or needs
-                base = getattr(out, "_base", None)
-                heard.outs.append((ref(out), needs, None if base is None else ref(base)))
+        heard.target = None if target is None else noted(target)
+        heard.outs = [noted(out) for out in outs if out is not target]
+        gives = any(needs for _, needs, _ in heard.outs)
         if outs:
             first = outs[0]
             if self.values:
@@ -335,10 +333,7 @@ class Notes:
         at, spec = frame.f_lasti, Spec(f"{name}_")
         spec.name = name
         for tensor in tensors:
-            heard = Heard()
-            base = getattr(tensor, "_base", None)
-            heard.target = ref(tensor), bool(tensor.requires_grad), None if base is None else ref(base)
-            self.log.append((spec, -1, -1, seat, at, self.scope, heard))
+            self.log.append((spec, -1, -1, seat, at, self.scope, Heard(target=noted(tensor))))
 
     def hear(
         self, listener: Any, spec: Spec, run: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from time import perf_counter
+from types import TracebackType
 from typing import Any
 
-from .blame import Culprit, culprits
 from .labels import caller_names
 from .measure import info_of, stats_of
 from .model import Edge, Event, Graph, Node, Problem, Stats, TensorInfo
-from .opaque import opaque_nodes, tensors_held
-from .read import as_loss, is_tensor, slots_of, unpack
-from .survey import _survey, parameters_of
-from .walk import SINK, Walk, op_name
+from .read import as_loss, slots_of, unpack
+from .reasons import Culprit, culprits
+from .record import Recording
+from .survey import _survey, parameters_of, read
+from .walk import SINK, Walk, is_tensor, op_name, opaque_nodes, tensors_held
 
-__all__ = ["observe", "watched"]
+__all__ = ["LastBackward", "observe", "watched"]
 
 
+@dataclass(slots=True)
 class Seen:
     """What hooks saw at one node: its step, the gradients that arrived and those it handed on, and its time."""
 
-    __slots__ = ("step", "arrived", "handed", "began", "ms")
-
-    def __init__(self) -> None:
-        self.step: int | None = None
-        self.arrived: tuple[TensorInfo | None, ...] = ()
-        self.handed: tuple[TensorInfo | None, ...] = ()
-        self.began = 0.0
-        self.ms: float | None = None
+    step: int | None = None
+    arrived: tuple[TensorInfo | None, ...] = ()
+    handed: tuple[TensorInfo | None, ...] = ()
+    began: float = 0.0
+    ms: float | None = None
 
 
 def _infos(grads: Any) -> tuple[TensorInfo | None, ...]:
@@ -43,31 +45,23 @@ def watched(walked: Walk, record: Any = None) -> Any:
     """A block in which every node of a walk is watched; gives a list of what was seen, one for each node."""
     seen = [Seen() for _ in walked.nodes]
     handles: list[Any] = []
-    steps = [0]
+    steps = count()
 
-    def quietly(run: Callable[[], Any]) -> Any:
-        return run() if record is None else record.quietly(run)
+    def infos(grads: Any) -> tuple[TensorInfo | None, ...]:
+        return _infos(grads) if record is None else record.quietly(lambda: _infos(grads))
 
-    def before(i: int) -> Callable[[Any], None]:
-        def arrives(grads: Any) -> None:
-            seen[i].step = steps[0]
-            steps[0] += 1
-            seen[i].arrived = quietly(lambda: _infos(grads))
-            seen[i].began = perf_counter()
+    def arrives(one: Seen, grads: Any) -> None:
+        one.step, one.arrived = next(steps), infos(grads)
+        one.began = perf_counter()
 
-        return arrives
-
-    def after(i: int) -> Callable[[Any, Any], None]:
-        def leaves(handed: Any, arrived: Any) -> None:
-            seen[i].ms = (perf_counter() - seen[i].began) * 1e3
-            seen[i].handed = quietly(lambda: _infos(handed)) if handed else ()
-
-        return leaves
+    def leaves(one: Seen, handed: Any, arrived: Any) -> None:
+        one.ms = (perf_counter() - one.began) * 1e3
+        one.handed = infos(handed) if handed else ()
 
     try:
-        for i, node in enumerate(walked.nodes):
-            handles.append(node.register_prehook(before(i)))
-            handles.append(node.register_hook(after(i)))
+        for node, one in zip(walked.nodes, seen, strict=True):
+            handles.append(node.register_prehook(partial(arrives, one)))
+            handles.append(node.register_hook(partial(leaves, one)))
         yield seen
     finally:
         for handle in handles:
@@ -151,9 +145,9 @@ def gradient_problems(graph: Graph) -> list[Problem]:
     bad = first_bad(graph)
     if bad is not None:
         gave = next(g.stats for g in bad.grads_in if g is not None and g.stats is not None and not g.stats.finite)
-        kind, word = ("nan", "NaN") if gave is not None and gave.nan else ("inf", "infinity")
+        kind, word = gave.flaw
         words = f"{bad.op} was given finite gradients and gave {word}: the first on the way back"
-        problems.append(Problem(kind, bad.index, bad.scope, words, bad.loc))  # type: ignore[arg-type]
+        problems.append(Problem(kind, bad.index, bad.scope, words, bad.loc))
     answer = flow(graph)
     blamed: dict[int, Culprit] = {}
     for layer in answer.layers:
@@ -196,10 +190,6 @@ def on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
     return with_gradients(graph, seen)
 
 
-def _word(stats: Any) -> str:
-    return "NaN" if stats.nan else "infinity"
-
-
 def saved_stats(node: Any) -> dict[str, Stats]:
     """What the numbers that a node saved are like, by slot."""
     slots = {}
@@ -210,3 +200,81 @@ def saved_stats(node: Any) -> dict[str, Stats]:
             if stats is not None:
                 slots[name.removeprefix("_saved_")] = stats
     return slots
+
+
+# -- the last backward pass of a script --------------------------------------------------------------------------------
+# Every step is recorded and watched, and the last one is kept.
+
+
+class LastBackward:
+    """A block in which ``loss.backward()`` is watched; ``graph`` is the last graph that was walked, or None.
+
+    ``tensor`` is the class of tensors, of glassgrad or of torch. What lies between two backward passes is recorded,
+    so the graph has lines, modules and cuts. A pass with ``create_graph`` or ``inputs`` is read, and not watched.
+    """
+
+    def __init__(self, tensor: type) -> None:
+        self.tensor = tensor
+        self.graph: Graph | None = None
+        self.steps = 0
+        self._recording: Recording | None = None
+        self._original: Any = None
+        self._inside = False
+
+    def __enter__(self) -> LastBackward:
+        self._original = self.tensor.backward  # type: ignore[attr-defined]
+
+        def backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            return self._backward(tensor, args, kwargs)
+
+        backward.__doc__ = self._original.__doc__
+        self.tensor.backward = backward  # type: ignore[attr-defined]
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.tensor.backward = self._original  # type: ignore[attr-defined]
+        self._stop()
+
+    def _start(self) -> None:
+        self._recording = Recording()
+        self._recording.__enter__()
+
+    def _stop(self) -> Recording | None:
+        recording, self._recording = self._recording, None
+        if recording is not None:
+            recording.__exit__(None, None, None)
+        return recording
+
+    def _backward(self, tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._inside:
+            return self._original(tensor, *args, **kwargs)
+        arguments = dict(zip(("gradient", "retain_graph", "create_graph", "inputs"), args, strict=False), **kwargs)
+        recording = self._stop()
+        self._inside = True
+        try:
+            model = _largest(recording)
+            if recording is not None and model is not None:
+                recording._model = weakref.ref(model)
+            if tensor.grad_fn is None or arguments.get("create_graph") or arguments.get("inputs") is not None:
+                if tensor.grad_fn is not None:
+                    self.graph = read(tensor, model=model, record=recording)
+                return self._original(tensor, *args, **kwargs)
+            assert recording is not None
+            keep = bool(arguments.get("retain_graph"))
+            self.graph = recording.backward(tensor, arguments.get("gradient"), retain_graph=keep)
+            return None
+        finally:
+            self.steps += 1
+            self._inside = False
+            self._start()
+
+
+def _largest(recording: Recording | None) -> Any:
+    """The module with the most parameters among those that the script itself called; None where it called none."""
+    if recording is None:
+        return None
+    called = {id(e.module): e.module for e in recording.entered if e.parent is None and e.module is not None}
+    return max(called.values(), key=lambda module: len(list(module.parameters())), default=None)

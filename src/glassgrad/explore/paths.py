@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 from ..ground.output import write
 from .labels import Labels, NamedTensors, as_text, caller_names, callers_variables, metadata_of, output_counts
-from .opaque import in_words, is_opaque, remedy
 from .read import as_loss, as_tensors
-from .walk import SINK, Walk, collector_at_rest, engine_of, family, walk
+from .walk import SINK, Walk, collector_at_rest, engine_of, family, in_words, is_opaque, remedy, walk
 
 __all__ = ["Path", "PathSum", "Step", "paths"]
 
@@ -104,7 +103,7 @@ class PathSum:
     @property
     def tex(self) -> str:
         """The sum as LaTeX, an ``align*`` of amsmath: by the names of its factors, by their numbers, its value."""
-        from .export.tex import of_paths
+        from .page.tex import of_paths
 
         return of_paths(self)
 
@@ -113,7 +112,7 @@ class PathSum:
 
         ValueError for another ending.
         """
-        from .export.tex import document
+        from .page.tex import document
 
         suffix = splitext(path)[1]
         if suffix.lower() not in (".tex", ".txt"):

@@ -12,19 +12,13 @@ from typing import Any
 
 from .measure import info_of
 from .model import Edge, Graph, Node, NodeKind, Saved, SavedState, TensorInfo
-from .walk import SINK, Walk, engine_of, walk
+from .walk import SINK, Walk, engine_of, is_tensor, walk
 
 #: The slots in which operations save what they were given, and no result of their own.
 OPERANDS = {
     "self", "other", "input", "mat1", "mat2", "batch1", "batch2", "vec", "tensor1", "tensor2", "target", "exponent",
     "indices", "index", "weight", "condition", "mask", "src", "query", "key", "value",
 }  # fmt: skip
-
-
-def is_tensor(value: object) -> bool:
-    """Whether ``value`` has a tensor's place in a graph."""
-    kind = type(value)
-    return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")
 
 
 def behind(tensor: Any) -> Any:

@@ -128,20 +128,20 @@ def _segment(file: str, line: int, last: int, left: int, right: int) -> str | No
 
 
 @functools.lru_cache(64)
-def _tree(file: str) -> ast.Module | None:
+def nodes_of(file: str) -> tuple[ast.AST, ...]:
+    """The statements and expressions of a file, those around others first; none where it cannot be read as Python."""
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return tuple(ast.walk(ast.parse("".join(linecache.getlines(file)))))
     except (SyntaxError, ValueError):
-        return None
+        return ()
 
 
 @functools.lru_cache(4096)
 def _whole(file: str, line: int, left: int, last: int, right: int) -> tuple[int, int]:
     """Where the smallest expression begins that ends at (``last``, ``right``) and holds (``line``, ``left``)."""
-    tree = _tree(file)
     starts = [
         (node.lineno, node.col_offset)
-        for node in (ast.walk(tree) if tree is not None else ())
+        for node in nodes_of(file)
         if isinstance(node, ast.expr) and (node.end_lineno, node.end_col_offset) == (last, right)
     ]
     return max((start for start in starts if start <= (line, left)), default=(line, left))
@@ -151,8 +151,7 @@ def _whole(file: str, line: int, left: int, last: int, right: int) -> tuple[int,
 def _ends(file: str) -> dict[tuple[int, int, int, int], tuple[ast.expr, ast.AST | None]]:
     """The expressions of a file by where they begin and end, each with the statement that it is the value of."""
     known: dict[tuple[int, int, int, int], tuple[ast.expr, ast.AST | None]] = {}
-    tree = _tree(file)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_of(file):
         value = getattr(node, "value", None)
         owner = node if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
         for one, of in ((node, None), (value, owner)):
@@ -163,14 +162,12 @@ def _ends(file: str) -> dict[tuple[int, int, int, int], tuple[ast.expr, ast.AST 
     return known
 
 
-def _expression(code: CodeType, at: int) -> tuple[ast.expr | None, ast.AST | None]:
-    """The expression that instruction ``at`` computes, and the statement that names its value."""
-    return _expression_in(code.co_filename, code, at)
-
-
 @functools.lru_cache(4096)
-def _expression_in(file: str, code: CodeType, at: int) -> tuple[ast.expr | None, ast.AST | None]:
-    """See :func:`_expression`; the file is named because the same lines in two files are equal pieces of code."""
+def _expression(file: str, code: CodeType, at: int) -> tuple[ast.expr | None, ast.AST | None]:
+    """The expression that instruction ``at`` computes, and the statement that names its value.
+
+    The file is named because the same lines in two files are equal pieces of code.
+    """
     first, last, left, right = _position(code, at)
     if first is None or last is None or left is None or right is None:
         return None, None
@@ -179,14 +176,14 @@ def _expression_in(file: str, code: CodeType, at: int) -> tuple[ast.expr | None,
 
 def assigned(code: CodeType, at: int) -> str | None:
     """The name that the value of instruction ``at`` is given: ``h`` of ``h = x @ w``; None where it is given none."""
-    _, owner = _expression(code, at)
+    _, owner = _expression(code.co_filename, code, at)
     target = owner.targets[0] if isinstance(owner, ast.Assign) else getattr(owner, "target", None)
     return _name(target)
 
 
 def operands(code: CodeType, at: int, count: int) -> tuple[str | None, ...]:
     """What the ``count`` tensors given to instruction ``at`` are called; empty where they cannot be told apart."""
-    expression, _ = _expression(code, at)
+    expression, _ = _expression(code.co_filename, code, at)
     pieces: list[ast.expr] = []
     if isinstance(expression, ast.BinOp):
         pieces = [expression.left, expression.right]
@@ -215,8 +212,7 @@ def _name(expression: Any) -> str | None:
 def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
     """The blocks of a file in which nothing is recorded: first line, last line, what they are, the line saying so."""
     blocks = []
-    tree = _tree(file)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in nodes_of(file):
         if isinstance(node, (ast.With, ast.AsyncWith)):
             said = [item.context_expr for item in node.items]
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -233,10 +229,9 @@ def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
 
 def switch_before(code: CodeType, line: int) -> int | None:
     """The last line before ``line`` of the same file that is ``set_grad_enabled(False)`` and no block."""
-    tree = _tree(code.co_filename)
     lines = [
         node.lineno
-        for node in (ast.walk(tree) if tree is not None else ())
+        for node in nodes_of(code.co_filename)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno < line
         and ast.unparse(node.value).endswith("set_grad_enabled(False)")
     ]  # fmt: skip

@@ -11,18 +11,16 @@ from types import MappingProxyType
 from typing import Any
 
 from .explain import _expressions, _operation
+from .facts import Known, info, outputs, rule_of, slopes
 from .labels import Labels, Names, caller_names, callers_variables, pairs
 from .measure import info_of
 from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
 from .modules import scopes_by_parameters
-from .opaque import opaque_nodes
 from .place import scopes_of
 from .read import Memories, as_losses, contents, ends_of, names_by_id
-from .rules import rule_of, slopes
-from .shapes import Known, info, outputs
+from .reasons import REASONS
 from .source import guard_around, is_users, location, switch_before
-from .walk import SINK, Walk, collector_at_rest, engine_of, walk
-from .words import REASONS
+from .walk import SINK, Walk, collector_at_rest, engine_of, opaque_nodes, reach, walk
 
 __all__ = ["read", "survey"]
 
@@ -243,21 +241,17 @@ def _cuts(
     starts: list[tuple[Any, int | None]] = [(heard[index], i) for index, i in youngest.items()]
     ends = [record.producer(t) for t in results]
     starts += [(call, None) for call in ends if call is not None and call.index not in youngest]
-    for call, of in starts:
-        i: int | None = of
-        seen, waiting = {call.index}, [call.index]
-        while waiting:
-            here = heard[waiting.pop()]
-            if here.how is not None:
-                into = used.setdefault(here.index, [])
-                if i is not None and i not in into:
-                    into.append(i)
-                if i is not None:
-                    continue
-            for at in here.inputs:
-                if at not in seen and at not in youngest:
-                    seen.add(at)
-                    waiting.append(at)
+    for call, i in starts:
+        ends_at_cuts = i is not None
+
+        def further(at: int, ends_at_cuts: bool = ends_at_cuts) -> list[int]:
+            is_end = ends_at_cuts and heard[at].how is not None
+            return [] if is_end else [source for source in heard[at].inputs if source not in youngest]
+
+        for at in reach(call.index, further):
+            if heard[at].how is not None:
+                into = used.setdefault(at, [])
+                into += [i] if i is not None and i not in into else []
     cuts: list[Cut] = []
     nodes: list[Node] = []
     edges: list[Edge] = []
@@ -328,78 +322,51 @@ def _name_of(record: Any, at: int, names: Mapping[int, str]) -> str | None:
 Homes = list[int | None]  # the scope of each node
 
 
-def _without_idle_functions(homes: Homes, busy: list[bool], scopes: Any) -> tuple[Homes, Any]:
-    """Homes and scopes without the calls of functions that hold all there is around them, or one thing only.
-
-    Nor are turns of loops of which the graph has one: a training step is no part of what it trains.  What is ``busy``
-    counts outside of all scopes too.
-    """
-    if all(scope.kind == "module" for scope in scopes):
-        return homes, scopes
-    within: dict[int | None, int] = {}  # how much lies right in each scope
-    filled: set[int] = set()
-    for at, counts in zip(homes, busy, strict=True):
-        if at is None:
-            within[None] = within.get(None, 0) + counts
-            continue
-        within[at] = within.get(at, 0) + 1
-        while at is not None and at not in filled:
-            filled.add(at)
-            at = scopes[at].parent
-    for at in filled:
-        within[scopes[at].parent] = within.get(scopes[at].parent, 0) + 1
-    turns = Counter((scope.parent, scope.path) for scope in scopes if scope.kind == "loop" and scope.index in filled)
-    home: dict[int | None, int | None] = {None: None}  # the scope that stands for each
-    for scope in scopes:  # parents come first
-        parent = home[scope.parent]
-        inside = within.get(scope.index, 0)
-        once = scope.kind == "loop" and turns[scope.parent, scope.path] == 1
-        if once or scope.kind == "function" and (within.get(parent, 0) == 1 or inside < 2):
-            home[scope.index] = parent
-            within[parent] = within.get(parent, 0) - 1 + inside
-        else:
-            home[scope.index] = scope.index
-    if all(old == new for old, new in home.items()):
-        return homes, scopes
-    return [home[at] for at in homes], [_with_parent(scope, home[scope.parent]) for scope in scopes]
-
-
-def _with_parent(scope: Scope, parent: int | None) -> Scope:
-    if scope.parent == parent:
-        return scope
-    return Scope(scope.index, parent, scope.path, scope.cls, scope.call, scope.kind)
-
-
-def _used_scopes(homes: Homes, busy: list[bool], scopes: Any) -> tuple[Homes, tuple[Scope, ...]]:
-    """Only the scopes that something lies in, and those around them, numbered anew."""
-    homes, scopes = _without_idle_functions(homes, busy, scopes)
+def _used_scopes(homes: Homes, busy: list[bool], scopes: tuple[Scope, ...]) -> tuple[Homes, tuple[Scope, ...]]:
+    """Only the scopes that something lies in, and those around them, numbered anew, as are the calls of functions."""
+    stands = _standing(homes, busy, scopes)
+    homes = [stands[at] for at in homes]
     wanted: set[int] = set()
     for at in homes:
         while at is not None and at not in wanted:
             wanted.add(at)
+            at = stands[scopes[at].parent]
+    new: dict[int | None, Any] = {None: None, **{old: number for number, old in enumerate(sorted(wanted))}}
+    calls: Counter[str] = Counter()
+    left = []
+    for one in scopes:
+        if one.index in wanted:
+            call = calls[one.path] if one.kind == "function" else one.call
+            calls[one.path] += one.kind == "function"
+            left.append(replace(one, index=new[one.index], parent=new[stands[one.parent]], call=call))
+    return [new[at] for at in homes], tuple(left)
+
+
+def _standing(homes: Homes, busy: list[bool], scopes: tuple[Scope, ...]) -> dict[int | None, int | None]:
+    """The scope that stands for each: the one around a call of a function that holds all there is, or one thing only.
+
+    Nor are turns of loops of which the graph has one: a training step is no part of what it trains. What is ``busy``
+    counts outside of all scopes too.
+    """
+    stands: dict[int | None, int | None] = {None: None, **{scope.index: scope.index for scope in scopes}}
+    if all(scope.kind == "module" for scope in scopes):
+        return stands
+    within: Counter[int | None] = Counter()  # how much lies right in each scope
+    filled: set[int] = set()
+    for at, counts in zip(homes, busy, strict=True):
+        within[at] += counts if at is None else 1
+        while at is not None and at not in filled:
+            filled.add(at)
             at = scopes[at].parent
-    if len(wanted) == len(scopes):
-        return homes, _numbered(scopes)
-    new: dict[int | None, int | None] = {None: None}
-    new.update((old, number) for number, old in enumerate(sorted(wanted)))
-    left = [
-        Scope(new[one.index], new[one.parent], one.path, one.cls, one.call, one.kind)  # type: ignore[arg-type]
-        for one in scopes
-        if one.index in wanted
-    ]
-    return [new[at] for at in homes], _numbered(left)
-
-
-def _numbered(scopes: Any) -> tuple[Scope, ...]:
-    """The scopes with calls of functions counted anew."""
-    so_far: dict[str, int] = {}
-    numbered = []
-    for scope in scopes:
-        if scope.kind == "function":
-            number = so_far[scope.path] = so_far.get(scope.path, -1) + 1
-            scope = scope if scope.call == number else replace(scope, call=number)
-        numbered.append(scope)
-    return tuple(numbered)
+    within.update(scopes[at].parent for at in filled)
+    turns = Counter((scope.parent, scope.path) for scope in scopes if scope.kind == "loop" and scope.index in filled)
+    for scope in scopes:  # parents come first
+        around, inside = stands[scope.parent], within[scope.index]
+        once = scope.kind == "loop" and turns[scope.parent, scope.path] == 1
+        if once or scope.kind == "function" and (within[around] == 1 or inside < 2):
+            stands[scope.index] = around
+            within[around] += inside - 1
+    return stands
 
 
 def _events(nodes: Any, record: Any, calls: list[Any]) -> tuple[Event, ...]:
@@ -453,9 +420,9 @@ def _problems(graph: Graph, meant: set[int]) -> tuple[Problem, ...]:
             if output.stats is not None and not output.stats.finite:
                 if not output.stats.nan and node.op.startswith(("MaskedFill", "Where")):
                     continue  # a mask is made of infinities
-                kind, word = ("nan", "NaN") if output.stats.nan else ("inf", "infinity")
+                kind, word = output.stats.flaw
                 words = f"{node.op} gave {word} in the forward pass"
-                problems.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
+                problems.append(Problem(kind, node.index, node.scope, words, node.loc))
     for parameter in graph.parameters:
         if parameter.requires_grad and parameter.node is None and not parameter.hidden:
             problems.append(Problem("unused", None, None, f"{parameter.path} is not used in this graph", None))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .letters import printable
 from .measure import info_of
 from .read import as_tensors, names_by_id
+from .sheet import printable
 from .walk import SINK, walk
 
 

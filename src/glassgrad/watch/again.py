@@ -26,7 +26,7 @@ from ..explore.interchange import to_json
 from ..explore.model import Graph
 from ..explore.source import location
 from ..torch_alias import install
-from .asked import Asked, as_json, from_json
+from .finding import Asked, answers_as_json, answers_from_json
 from .frames import users_frames
 from .watch import Watch
 
@@ -56,7 +56,7 @@ def answers_again(script: Script, seconds: float, step: int, before: int) -> tup
     if done.returncode != 0:
         return {}, None
     said = json.loads(done.stdout)
-    return from_json(said["answers"]), graph_from_json(said["graph"])
+    return answers_from_json(said["answers"]), graph_from_json(said["graph"])
 
 
 def main(task: dict[str, Any]) -> None:
@@ -71,7 +71,7 @@ def main(task: dict[str, Any]) -> None:
     os.dup2(nowhere, 2)
 
     def arrived(said: dict[str, Asked], graph: Graph) -> None:
-        answers.write(json.dumps({"answers": as_json(said), "graph": json.loads(to_json(graph))}))
+        answers.write(json.dumps({"answers": answers_as_json(said), "graph": json.loads(to_json(graph))}))
         answers.flush()
         os._exit(0)  # nothing that the script leaves behind is to be done twice
 

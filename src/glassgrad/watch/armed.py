@@ -13,49 +13,80 @@ from typing import Any
 from ..explore.record import Recording
 from ..ground.arrival import is_here, when_here
 from .again import replayed
-from .asked import Asked, answers_to
 from .command import ASKED_AGAIN, report
 from .failures import explained
-from .finding import Finding
+from .finding import Asked, Finding, answers_to
 from .verdict import findings
 from .watch import Watch
+
+
+class Watches(list[Watch]):
+    """The watches over the engines of this process, each from when it is there; ``settings`` are those of Watch."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        self.settings = settings
+        self._alone: Callable[[], None] = lambda: None  # ends waiting for glassgrad's engine
+
+    def start(self) -> Watches:
+        """Watch from here on."""
+        self._join()
+        self._alone = when_here(self._join)
+        return self
+
+    def stop(self) -> None:
+        """Watch no longer; what is known stays."""
+        self._alone()
+        for watch in self:
+            watch.stop()
+
+    def __enter__(self) -> Watches:
+        return self.start()
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+    def _join(self) -> None:
+        watched = {id(watch.torch) for watch in self}
+        self.extend(Watch(one, **self.settings).start() for one in engines() if id(one) not in watched)
+
+    def cause_of(self, error: BaseException, traceback: TracebackType | None) -> Finding | None:
+        """The cause of an error: the watch over the engine that was used is asked."""
+        return explained(error, traceback, self.last_used())
+
+    def last_used(self) -> Watch | None:
+        """The watch over the engine that was used."""
+        return max(self, key=lambda watch: watch.backwards, default=None)
 
 
 class Armed:
     """The watches of this process, over each engine that it may use."""
 
     def __init__(self) -> None:
-        self.watches: list[Watch] = []
+        self.watches = Watches()
         self.answered: BaseException | None = None  # the last error that was answered
         self._said: set[str] = set()
         self._hook: Any = None
-        self._alone: Callable[[], None] = lambda: None  # ends waiting for glassgrad's engine
 
     def arm(self) -> None:
         """Watch from here on; a second time changes nothing."""
-        if self.watches:
-            return
-        watch_all(self.watches)
-        self._alone = when_here(lambda: watch_all(self.watches))
-        self._hook, sys.excepthook = sys.excepthook, self._error
-        atexit.register(self._end)
+        if not self.watches:
+            self.watches.start()
+            self._hook, sys.excepthook = sys.excepthook, self._error
+            atexit.register(self._end)
 
     def renew(self) -> None:
         """Watch from here on as if nothing had been before."""
         self.arm()
-        for watch in self.watches:
-            watch.stop()
-        self.watches.clear()
-        watch_all(self.watches)
+        self.watches.stop()
+        self.watches = Watches().start()
 
     def disarm(self) -> None:
         """Watch no longer."""
-        self._alone()
-        for watch in self.watches:
-            watch.stop()
+        self.watches.stop()
         if self.watches and sys.excepthook == self._error:
             sys.excepthook = self._hook
-        self.watches = []
+        self.watches = Watches()
         atexit.unregister(self._end)
 
     def _error(self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -67,9 +98,9 @@ class Armed:
         if self.answered is error:
             return
         self.answered = error
-        said = answer_to(error, error.__traceback__, self.watches)
+        said = self.watches.cause_of(error, error.__traceback__)
         if said is not None and said.kind in ASKED_AGAIN:
-            watch = last_used(self.watches)
+            watch = self.watches.last_used()
             if watch is not None and not watch.answers:
                 watch.answers = answers_of(step) if step else replayed(error, error.__traceback__, watch)[0]
             said = explained(error, error.__traceback__, watch)
@@ -96,22 +127,6 @@ def engines() -> list[ModuleType]:
         names.append(__name__.partition(".")[0])
     modules = {id(module): module for module in map(importlib.import_module, names)}  # torch may be glassgrad
     return [*modules.values()]
-
-
-def watch_all(watches: list[Watch], **settings: Any) -> None:
-    """Watch the engines that are here and not among ``watches`` yet, as ``settings`` of :class:`Watch` say."""
-    watched = {id(watch.torch) for watch in watches}
-    watches += [Watch(engine, **settings).start() for engine in engines() if id(engine) not in watched]
-
-
-def answer_to(error: BaseException, traceback: TracebackType | None, watches: list[Watch]) -> Finding | None:
-    """The cause of an error: the watch over the engine that was used last is asked."""
-    return explained(error, traceback, last_used(watches))
-
-
-def last_used(watches: list[Watch]) -> Watch | None:
-    """The watch over the engine that was used."""
-    return max(watches, key=lambda watch: watch.backwards, default=None)
 
 
 def answers_of(step: Callable[[], Any]) -> dict[str, Asked]:

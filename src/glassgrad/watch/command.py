@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any
 
-from ..explore.export.forms import write_graph
 from ..explore.model import Graph
-from ..explore.read import is_tensor
+from ..explore.page.forms import write_graph
 from ..explore.source import is_users
 from ..explore.survey import read
+from ..explore.walk import is_tensor
 from .again import Script, answers_again, engine, replayed
 from .failures import explained
 from .finding import Finding
@@ -23,15 +24,8 @@ from .watch import Watch
 MOST = 4  # findings that are told whole
 ASKED_AGAIN = {"in-place", "freed", "no graph"}  # failures of which a recorded graph has more to say
 LINES_WANTED = {
-    "nan",
-    "nan gradient",
-    "zero gradients",
-    "unreached",
-    "softmax twice",
-    "sigmoid twice",
-    "raw nll",
-    "broadcast",
-}
+    "nan", "nan gradient", "zero gradients", "unreached", "softmax twice", "sigmoid twice", "raw nll", "broadcast",
+}  # fmt: skip
 
 
 def why(script: Script, *, as_json: bool = False, strict: bool = False, page: str = "") -> int:
@@ -133,15 +127,12 @@ def graph_so_far(traceback: TracebackType | None) -> Graph | None:
     The frames are the user's and those of layers, which hold what a line hands on without a name. The last output is
     the tensor that got furthest.
     """
+    frames = [f for f, _ in walk_tb(traceback) if is_users(f.f_code) or f.f_code.co_name == "forward"]
     tensors: dict[int, Any] = {}
-    while traceback is not None:
-        frame = traceback.tb_frame
-        if is_users(frame.f_code) or frame.f_code.co_name == "forward":
-            for value in list(frame.f_locals.values()):
-                if is_tensor(value) and value.grad_fn is not None:
-                    tensors.pop(id(value), None)
-                    tensors[id(value)] = value
-        traceback = traceback.tb_next
+    for value in [value for frame in frames for value in frame.f_locals.values()]:
+        if is_tensor(value) and value.grad_fn is not None:
+            tensors.pop(id(value), None)
+            tensors[id(value)] = value
     return read(tuple(tensors.values())[-ROOTS:]) if tensors else None
 
 

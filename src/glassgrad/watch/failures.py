@@ -6,15 +6,16 @@ import ast
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
-from ..explore.read import is_tensor
 from ..explore.source import is_users, location
+from ..explore.walk import is_tensor
 from ..explore.why import why
-from .asked import Asked
-from .finding import Finding
+from .finding import Asked, Finding
 from .frames import module_path, names_in, place_of, shaped, tensors_on_line, users_frames, value_of
 from .looks import loose_layers, modules_in, registered_list
 
@@ -51,28 +52,26 @@ class Case:
 
     def loss(self) -> Any:
         """What ``backward`` was called on: in the call that failed, else the last number in the user's frames."""
-        losses = []
-        for frame, _ in self.frames:
-            losses += [v for v in frame.f_locals.values() if is_tensor(v) and v.grad_fn is not None and v.numel() == 1]
-        traceback = self.traceback
-        while traceback is not None:
-            if traceback.tb_frame.f_code.co_name == "backward":
-                names = traceback.tb_frame.f_locals
-                losses += [value for value in (names.get("self"), names.get("tensors")) if is_tensor(value)]
-            traceback = traceback.tb_next
+        values = [value for frame, _ in self.frames for value in frame.f_locals.values()]
+        losses = [v for v in values if is_tensor(v) and v.grad_fn is not None and v.numel() == 1]
+        for frame, _ in walk_tb(self.traceback):
+            if frame.f_code.co_name == "backward":
+                losses += [v for v in map(frame.f_locals.get, ("self", "tensors")) if is_tensor(v)]
         return losses[-1] if losses else None
 
     def input_of_module(self) -> Any:
         """The tensor that the module which ran was called with; None where there is none."""
-        operand, traceback = None, self.traceback
-        while traceback is not None and self.module is not None:  # the frames of its call have the arguments
-            names = traceback.tb_frame.f_locals
+        operand = None
+        for frame, _ in walk_tb(self.traceback if self.module is not None else None):
+            names = frame.f_locals  # those of its call have the arguments
             if names.get("self") is self.module:
-                tensors = [value for name, value in names.items() if name != "self" and is_tensor(value)]
-                tensors += [value for value in names.get("args", ()) if is_tensor(value)]
-                operand = tensors[0] if tensors else operand
-            traceback = traceback.tb_next
+                values = [*(value for name, value in names.items() if name != "self"), *names.get("args", ())]
+                operand = next(filter(is_tensor, values), operand)
         return operand
+
+    def named(self) -> tuple[str, ...]:
+        """The tensors on the user's line, with shape and dtype."""
+        return tuple(shaped(name, tensor) for name, tensor in self.on_line().items())
 
     def entered(self) -> tuple[str, ...]:
         """The module that ran, with the shape of its input."""
@@ -102,74 +101,61 @@ def _finding(case: Case, kind: str, what: str, fix: str, broke: tuple[str, ...] 
     return Finding(kind, what, loc or case.loc, broke, fix, "failure")
 
 
-# -- the backward pass ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Told:
+    """A failure that is told in fixed words; ``{0}`` stands for what the pattern finds in the message.
+
+    ``lines`` are what frames know beside it; of a failure of ``backward`` the graph was asked beforehand, whose answer
+    names the lines.
+    """
+
+    kind: str
+    what: str
+    fix: str
+    lines: Callable[[Case], tuple[str, ...]] = lambda case: ()
+    by_graph: bool = False
+
+    def __call__(self, case: Case) -> Finding:
+        """The finding of an error."""
+        what = self.what.format(*case.match.groups(), said=case.message.partition("\n")[0].rstrip("."))
+        answer = case.answer() if self.by_graph else None
+        if answer is not None:
+            return _finding(case, self.kind, what, answer.advice or self.fix, answer.lines, answer.loc)
+        return _finding(case, self.kind, what, self.fix, self.lines(case))
 
 
-def _from_graph(case: Case, kind: str, what: str, fix: str) -> Finding:
-    """A failure of backward: the graph was asked beforehand, and its answer names the lines."""
-    answer = case.answer()
-    if answer is None:
-        return _finding(case, kind, what, fix)
-    return _finding(case, kind, what, answer.advice or fix, answer.lines, answer.loc)
-
-
-def _in_place(case: Case) -> Finding:
-    what = "a value that backward() needs was changed in place after an operation had saved it."
-    return _from_graph(case, "in-place", what, "write it out of place: x = x + 1 where it says x += 1")
+FREED = Told(
+    "freed", "backward() went through the same part of the graph a second time; the first had freed its saved values.",
+    "compute the shared part anew in each step, or detach() what is carried over from the step before", by_graph=True,
+)  # fmt: skip
 
 
 def _second_backward(case: Case) -> Finding:
-    what = "backward() went through the same part of the graph a second time; the first had freed its saved values."
-    fix = "compute the shared part anew in each step, or detach() what is carried over from the step before"
-    finding = _from_graph(case, "freed", what, fix)
-    before = case.earlier_backward()
+    finding, before = FREED(case), case.earlier_backward()
     if before is None or any("backward" in line for line in finding.broke):
         return finding
     line = f"the backward pass before this one: {before}, `{before.code}`"
-    return _finding(case, "freed", what, finding.fix, (*finding.broke[:2], line), finding.loc)
-
-
-def _no_graph(case: Case) -> Finding:
-    what = "the loss requires no gradient: no operation that was recorded leads from a parameter to it."
-    return _from_graph(case, "no graph", what, "look for detach(), .data, no_grad(), item() or numpy() before it")
+    return _finding(case, finding.kind, finding.what, finding.fix, (*finding.broke[:2], line), finding.loc)
 
 
 def _not_scalar(case: Case) -> Finding:
     loss = case.loss()
     shape = f" of shape {[int(n) for n in loss.shape]}" if loss is not None else ""
-    return _finding(
-        case, "not scalar", f"backward() was called on a tensor{shape}; without an argument it needs one number.",
-        "loss.mean().backward(), or loss.sum().backward()",
-    )  # fmt: skip
+    what = f"backward() was called on a tensor{shape}; without an argument it needs one number."
+    return _finding(case, "not scalar", what, "loss.mean().backward(), or loss.sum().backward()")
 
 
 def _leaf_in_place(case: Case) -> Finding:
-    names = [name for name, tensor in case.on_line().items() if tensor.is_leaf and tensor.requires_grad]
-    name = names[0] if names else "w"
-    return _finding(
-        case, "leaf in place", f"{name} is a leaf that requires a gradient: a recorded operation must not change it.",
-        f"with torch.no_grad(): around an update of {name}; or {name} = {name} + ... where the graph is to know of it",
-    )  # fmt: skip
-
-
-def _unused_input(case: Case) -> Finding:
-    return _finding(
-        case, "unused", "autograd.grad() was asked for the gradient of a tensor that the result does not depend on.",
-        "pass the very tensor that the result was computed from (no copy, view or .to() of it), or allow_unused=True",
-        tuple(shaped(name, tensor) for name, tensor in case.on_line().items()),
-    )  # fmt: skip
+    name = next((name for name, t in case.on_line().items() if t.is_leaf and t.requires_grad), "w")
+    what = f"{name} is a leaf that requires a gradient: a recorded operation must not change it."
+    fix = f"with torch.no_grad(): around an update of {name}; or {name} = {name} + ... where the graph is to know of it"
+    return _finding(case, "leaf in place", what, fix)
 
 
 def _numpy(case: Case) -> Finding:
-    names = [name for name, tensor in case.on_line().items() if tensor.requires_grad]
-    name = names[0] if names else "x"
-    return _finding(
-        case, "numpy", f"{name} is part of a graph, and a NumPy array cannot be.",
-        f"{name}.detach().numpy() for printing and plotting; for the loss, compute with tensors",
-    )  # fmt: skip
-
-
-# -- a missing gradient -----------------------------------------------------------------------------------------------
+    name = next((name for name, t in case.on_line().items() if t.requires_grad), "x")
+    fix = f"{name}.detach().numpy() for printing and plotting; for the loss, compute with tensors"
+    return _finding(case, "numpy", f"{name} is part of a graph, and a NumPy array cannot be.", fix)
 
 
 def _missing_grad(case: Case) -> Finding | None:
@@ -204,9 +190,6 @@ def _missing_grad(case: Case) -> Finding | None:
     return None
 
 
-# -- shapes, dtypes, devices ------------------------------------------------------------------------------------------
-
-
 def _matrix_shapes(case: Case) -> Finding:
     rows, columns, wanted, out = (int(number) for number in case.match.groups())
     fix = f"the columns of the first must be as many as the rows of the second: {columns} against {wanted}"
@@ -219,79 +202,16 @@ def _matrix_shapes(case: Case) -> Finding:
             fix = f"x = x.flatten(1) before it: {sizes} is {features}"
     return _finding(
         case, "shape", f"a matrix of {rows} x {columns} cannot be multiplied by one of {wanted} x {out}.", fix,
-        case.entered() or _named(case),
-    )  # fmt: skip
-
-
-def _named(case: Case) -> tuple[str, ...]:
-    return tuple(shaped(name, tensor) for name, tensor in case.on_line().items())
-
-
-def _broadcast(case: Case) -> Finding:
-    a, b, dim = case.match.groups()
-    return _finding(
-        case, "shape", f"the shapes do not fit: {a} against {b} in dimension {dim}.",
-        "make them alike, or one of them 1 there: look at view, unsqueeze, transpose before this line",
-        (*_named(case), *case.entered()),
-    )  # fmt: skip
-
-
-def _dtypes(case: Case) -> Finding:
-    lines = (*_named(case), *case.entered())
-    said = case.message.splitlines()[0]
-    fix = "x.float() for numbers, y.long() for the classes of cross_entropy; NumPy's arrays are float64 as a rule"
-    return _finding(case, "dtype", f"two dtypes do not go together: {said.rstrip('.')}.", fix, lines)
-
-
-def _labels(case: Case) -> Finding:
-    number = case.match.group(1)
-    lines = _named(case)
-    what = f"label {number} is outside of the classes that the scores have."
-    fix = "labels go from 0 to classes - 1: subtract what they begin with, or give the last layer more outputs"
-    return _finding(case, "labels", what, fix, (*lines, *case.entered()))
-
-
-def _batch_sizes(case: Case) -> Finding:
-    got, wanted = case.match.groups()
-    return _finding(
-        case, "shape", f"{got} rows of scores and {wanted} labels.",
-        "scores must be [batch, classes] and labels [batch]: look at the reshape before this line",
-        (*_named(case), *case.entered()),
+        case.entered() or case.named(),
     )  # fmt: skip
 
 
 def _lookup(case: Case) -> Finding:
     rows = getattr(case.module, "num_embeddings", None)
     size = f" of {rows} rows" if rows is not None else ""
-    return _finding(
-        case, "index", f"an index is outside of the table{size}.",
-        f"indices go from 0 to {'rows' if rows is None else rows} - 1: look at the vocabulary's size and its padding",
-        (*_named(case), *case.entered()),
-    )  # fmt: skip
-
-
-def _channels(case: Case) -> Finding:
-    return _finding(
-        case, "shape", case.message.splitlines()[0] + ".",
-        "the second dimension of the input holds the channels: [batch, channels, height, width]",
-        case.entered() or _named(case),
-    )  # fmt: skip
-
-
-def _one_sample(case: Case) -> Finding:
-    return _finding(
-        case, "batch of one", "batch norm cannot train on one value for each channel: its variance is zero.",
-        "DataLoader(..., drop_last=True), a larger batch, or model.eval() where nothing is trained", case.entered(),
-    )  # fmt: skip
-
-
-def _devices(case: Case) -> Finding:
-    where = tuple(f"{name} is on {tensor.device}" for name, tensor in case.on_line().items())
-    fix = "move the batch to where the model is: x = x.to(next(model.parameters()).device)"
-    return _finding(case, "device", "tensors of two devices meet.", fix, (*where, *case.entered()))
-
-
-# -- optimizers -------------------------------------------------------------------------------------------------------
+    last = "rows" if rows is None else rows
+    fix = f"indices go from 0 to {last} - 1: look at the vocabulary's size and its padding"
+    return _finding(case, "index", f"an index is outside of the table{size}.", fix, (*case.named(), *case.entered()))
 
 
 def _no_parameters(case: Case) -> Finding:
@@ -303,32 +223,58 @@ def _no_parameters(case: Case) -> Finding:
     return _finding(case, "no parameters", "the optimizer was given no parameter at all.", fix, tuple(lines))
 
 
-def _no_leaf(case: Case) -> Finding:
-    return _finding(
-        case, "no leaf", "the optimizer was given a tensor that an operation made; only leaves can be trained.",
-        "make it in its final form first: w = torch.randn(3, device=...) * 0.1; w.requires_grad_()", _named(case),
-    )  # fmt: skip
+def _around(case: Case) -> tuple[str, ...]:
+    return *case.named(), *case.entered()
+
+
+def _on_devices(case: Case) -> tuple[str, ...]:
+    return *(f"{name} is on {tensor.device}" for name, tensor in case.on_line().items()), *case.entered()
 
 
 CASES: list[tuple[str, Callable[[Case], Finding | None]]] = [
-    (r"modified by an inplace operation", _in_place),
+    (r"modified by an inplace operation", Told(
+        "in-place", "a value that backward() needs was changed in place after an operation had saved it.",
+        "write it out of place: x = x + 1 where it says x += 1", by_graph=True)),
     (r"backward through the graph a second time|saved .* have already been freed", _second_backward),
-    (r"does not require grad and does not have a grad_fn", _no_graph),
+    (r"does not require grad and does not have a grad_fn", Told(
+        "no graph", "the loss requires no gradient: no operation that was recorded leads from a parameter to it.",
+        "look for detach(), .data, no_grad(), item() or numpy() before it", by_graph=True)),
     (r"grad can be implicitly created only for scalar outputs", _not_scalar),
     (r"leaf Variable that requires grad (is being used in an in-place|has been moved)", _leaf_in_place),
-    (r"appears to not have been used in the graph", _unused_input),
+    (r"appears to not have been used in the graph", Told(
+        "unused", "autograd.grad() was asked for the gradient of a tensor that the result does not depend on.",
+        "pass the very tensor that the result was computed from (no copy, view or .to() of it), or allow_unused=True",
+        Case.named)),
     (r"Can't call numpy\(\) on Tensor that requires grad", _numpy),
     (r"'NoneType' object (has no attribute|is not)|NoneType", _missing_grad),
     (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", _matrix_shapes),
-    (r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)", _broadcast),
+    (r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)", Told(
+        "shape", "the shapes do not fit: {0} against {1} in dimension {2}.",
+        "make them alike, or one of them 1 there: look at view, unsqueeze, transpose before this line", _around)),
     (r"must have the same dtype|expected scalar type|to have the same dtype|should be the same|Expected floating point "
-     r"type|not implemented for '|Found dtype", _dtypes),
-    (r"Target (-?\d+) is out of bounds", _labels),
-    (r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)", _batch_sizes),
+     r"type|not implemented for '|Found dtype", Told(
+        "dtype", "two dtypes do not go together: {said}.",
+        "x.float() for numbers, y.long() for the classes of cross_entropy; NumPy's arrays are float64 as a rule",
+        _around)),
+    (r"Target (-?\d+) is out of bounds", Told(
+        "labels", "label {0} is outside of the classes that the scores have.",
+        "labels go from 0 to classes - 1: subtract what they begin with, or give the last layer more outputs",
+        _around)),
+    (r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)", Told(
+        "shape", "{0} rows of scores and {1} labels.",
+        "scores must be [batch, classes] and labels [batch]: look at the reshape before this line", _around)),
     (r"index out of range in self", _lookup),
-    (r"to have \d+ channels, but got \d+ channels", _channels),
-    (r"Expected more than 1 value per channel when training", _one_sample),
-    (r"Expected all tensors to be on the same device", _devices),
+    (r"to have \d+ channels, but got \d+ channels", Told(
+        "shape", "{said}.", "the second dimension of the input holds the channels: [batch, channels, height, width]",
+        lambda case: case.entered() or case.named())),
+    (r"Expected more than 1 value per channel when training", Told(
+        "batch of one", "batch norm cannot train on one value for each channel: its variance is zero.",
+        "DataLoader(..., drop_last=True), a larger batch, or model.eval() where nothing is trained", Case.entered)),
+    (r"Expected all tensors to be on the same device", Told(
+        "device", "tensors of two devices meet.",
+        "move the batch to where the model is: x = x.to(next(model.parameters()).device)", _on_devices)),
     (r"optimizer got an empty parameter list", _no_parameters),
-    (r"can't optimize a non-leaf Tensor", _no_leaf),
+    (r"can't optimize a non-leaf Tensor", Told(
+        "no leaf", "the optimizer was given a tensor that an operation made; only leaves can be trained.",
+        "make it in its final form first: w = torch.randn(3, device=...) * 0.1; w.requires_grad_()", Case.named)),
 ]  # fmt: skip

@@ -12,8 +12,8 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
-from ..explore.read import is_tensor
 from ..explore.source import engine_of_file, is_users, location, location_of
+from ..explore.walk import is_tensor
 
 INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
 
@@ -51,12 +51,8 @@ def _is_installed(code: CodeType) -> bool:
 
 def module_path(traceback: TracebackType | None) -> tuple[str, Any]:
     """The innermost module whose call did not end, as ``Model.layers.0``, and the module; empty where there is none."""
-    modules: list[Any] = []
-    while traceback is not None:
-        module = traceback.tb_frame.f_locals.get("self")
-        if module is not None and hasattr(module, "named_modules") and (not modules or modules[-1] is not module):
-            modules.append(module)
-        traceback = traceback.tb_next
+    owners = [frame.f_locals.get("self") for frame, _ in tracebacks.walk_tb(traceback)]
+    modules = [owner for owner in owners if owner is not None and hasattr(owner, "named_modules")]
     if not modules:
         return "", None
     root, last = modules[0], modules[-1]

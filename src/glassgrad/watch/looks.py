@@ -15,9 +15,8 @@ import numpy as np
 
 from ..explore.measure import array_of, is_finite, norm_of
 from ..explore.model import SourceLoc
-from ..explore.read import is_tensor
-from ..explore.walk import SINK, op_name, walk
-from .asked import Asked, answers_to
+from ..explore.walk import SINK, is_tensor, op_name, walk
+from .finding import Asked, answers_to
 from .frames import own_place
 from .patterns import Flow, Pattern, Units, Write, look_at_graph, writes_behind
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..explore.blame import SLOPES, backward_reason, plain
 from ..explore.measure import array_of, is_finite, stats_of
 from ..explore.model import SourceLoc
 from ..explore.observe import saved_stats
-from ..explore.walk import SINK, Walk, op_name
-from .asked import Asked
+from ..explore.reasons import SLOPES, backward_reason, plain
+from ..explore.walk import SINK, Walk, op_name, reach
+from .finding import Asked
 
 
 class Pattern(NamedTuple):
@@ -279,17 +279,8 @@ def writes_behind(recording: Any, walked: Walk) -> list[Write]:
 def _through_data(calls: list[Any], write: Any) -> bool:
     if write.name == "data=":
         return True
-    waiting, seen = list(write.inputs[:1]), set()
-    while waiting:
-        at = waiting.pop()
-        call = calls[at]
-        if at in seen or call.buffer != write.buffer:
-            continue
-        seen.add(at)
-        if call.name == "data":
-            return True
-        waiting += call.inputs
-    return False
+    behind = reach(write.inputs[0], lambda at: [i for i in calls[at].inputs if calls[i].buffer == write.buffer])
+    return any(calls[at].name == "data" for at in behind if calls[at].buffer == write.buffer)
 
 
 def _saves(nodes: list[Any], info: Any) -> bool:
@@ -352,15 +343,6 @@ class Flow:
         """Whether what came to a leaf was not zero, part by part: a sum of zero is then no mistake."""
         return self.leaves.get(id(parameter)) in self.given
 
-    def _behind(self, i: int) -> set[int]:
-        seen, waiting = {i}, [i]
-        while waiting:
-            for edge in self.inputs[waiting.pop()]:
-                if edge is not None and edge[0] not in seen:
-                    seen.add(edge[0])
-                    waiting.append(edge[0])
-        return seen
-
     def answers(self, parameters: list[Any]) -> dict[str, Asked]:
         """The operation that spoiled gradients, and the first that made those of ``parameters`` zero."""
         answers = {}
@@ -371,7 +353,8 @@ class Flow:
         leaves = {self.leaves[id(p)] for p in parameters if id(p) in self.leaves}
         for i, j in self.zeroed if leaves else ():
             edge = self.inputs[i][j] if j < len(self.inputs[i]) else None
-            if edge is not None and leaves & self._behind(edge[0]):
+            behind = () if edge is None else reach(edge[0], lambda at: [e[0] for e in self.inputs[at] if e is not None])
+            if not leaves.isdisjoint(behind):
                 what = f"{self.names[i]} was given a gradient, and passed on zeros."
                 answers["zero gradients"] = Asked(
                     "zero gradients", what, (), FIXES.get(self.names[i], ""), self.lines[i]

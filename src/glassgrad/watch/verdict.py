@@ -14,10 +14,9 @@ from typing import Any
 
 from ..explore.answer import listed, plural
 from ..explore.model import SourceLoc
-from ..explore.source import is_users
+from ..explore.source import is_users, nodes_of
 from ..explore.walk import family, op_name, sequence
-from .asked import Asked
-from .finding import Finding, Weight
+from .finding import Asked, Finding, Weight
 from .looks import Evidence, line_of_attribute, loose_layers, names_of, registered_list, trained_by
 from .watch import Watch
 
@@ -28,6 +27,9 @@ def findings(watch: Watch, answers: dict[str, Asked] | None = None) -> list[Find
     ``answers`` are those of the graph of a recorded step, which name lines.
     """
     return Verdict(watch, answers or {}).findings()
+
+
+UNASKED = Asked("", "")  # what stands for the answer to a question that was not asked
 
 
 class Verdict:
@@ -68,10 +70,8 @@ class Verdict:
         watch, looks = self.watch, self.looks
         if not watch.backwards:
             if watch.steps:
-                yield Finding(
-                    "no backward", "optimizer.step() was called, and backward() never: there were no gradients.",
-                    looks.step_line, fix="loss.backward() before optimizer.step()",
-                )  # fmt: skip
+                what = "optimizer.step() was called, and backward() never: there were no gradients."
+                yield Finding("no backward", what, looks.step_line, fix="loss.backward() before optimizer.step()")
             return
         if looks.leaf_loss is not None:
             yield Finding(
@@ -79,34 +79,29 @@ class Verdict:
                 looks.leaf_loss, ("torch.tensor(loss), .data and requires_grad_() on a result give such tensors",),
                 "call backward() on the loss as it was computed",
             )  # fmt: skip
-        if not watch.steps and self.optimizers and watch.backwards >= 2:
-            yield Finding(
-                "never stepped", "backward() was called, and optimizer.step() never: no parameter was changed.",
-                looks.backward_line, fix="optimizer.step() after loss.backward()",
-            )  # fmt: skip
         known = looks.parameters
-        if looks.number and not any(key in known and known[key].reached for key in self.in_optimizer):
-            pass  # no loss leads to what is trained: said elsewhere, and why steps found no gradient
-        elif looks.wiped >= 2 and not looks.stepped_first:
-            yield Finding(
-                "order", "zero_grad() stands between backward() and step(): each step found no gradient.",
-                looks.step_line, fix="optimizer.zero_grad(); loss.backward(); optimizer.step()",
-            )  # fmt: skip
-        elif looks.stepped_without and watch.steps >= 2:
-            yield Finding(
-                "order", "step() found no gradient: it came before backward().",
-                looks.step_line, fix="optimizer.zero_grad(); loss.backward(); optimizer.step()",
-            )  # fmt: skip
-        if looks.unzeroed >= 2:
-            yield Finding(
-                "zero_grad", "gradients were not zeroed between steps: each step used the sum of all before.",
-                looks.backward_line, fix="optimizer.zero_grad() before loss.backward()",
-            )  # fmt: skip
-        if looks.clipped >= 2:
-            yield Finding(
-                "clipped late", "gradients were changed after the step that used them, and then zeroed.",
-                looks.step_line, fix="clip between loss.backward() and optimizer.step()",
-            )  # fmt: skip
+        is_trained = any(key in known and known[key].reached for key in self.in_optimizer)
+        led = is_trained or not looks.number  # else it is said elsewhere why steps found no gradient
+        wiped = looks.wiped >= 2 and not looks.stepped_first
+        backward, step, order = looks.backward_line, looks.step_line, "optimizer.zero_grad(); loss.backward(); "
+        for holds, kind, what, loc, fix in (
+            (not watch.steps and self.optimizers and watch.backwards >= 2, "never stepped",
+             "backward() was called, and optimizer.step() never: no parameter was changed.", backward,
+             "optimizer.step() after loss.backward()"),
+            (led and wiped, "order",
+             "zero_grad() stands between backward() and step(): each step found no gradient.", step,
+             f"{order}optimizer.step()"),
+            (led and not wiped and looks.stepped_without and watch.steps >= 2, "order",
+             "step() found no gradient: it came before backward().", step, f"{order}optimizer.step()"),
+            (looks.unzeroed >= 2, "zero_grad",
+             "gradients were not zeroed between steps: each step used the sum of all before.", backward,
+             "optimizer.zero_grad() before loss.backward()"),
+            (looks.clipped >= 2, "clipped late",
+             "gradients were changed after the step that used them, and then zeroed.", step,
+             "clip between loss.backward() and optimizer.step()"),
+        ):  # fmt: skip
+            if holds:
+                yield Finding(kind, what, loc, fix=fix)
 
     # -- the loss ---------------------------------------------------------------------------------------------------
 
@@ -117,11 +112,9 @@ class Verdict:
             yield self._not_finite(self.watch.first_bad or bad + 1)
         for kind, pattern in looks.patterns.items():
             if pattern.times >= (min(3, looks.number) if kind == "one class" else min(2, looks.number)):
-                asked = self.answers.get(kind)
-                loc = pattern.loc or (asked and asked.loc) or looks.backward_line
-                finding = Finding(kind, f"{pattern.what}.", loc, fix=pattern.fix)
-                is_note = kind == "one class"  # contrastive losses have it so
-                yield dataclasses.replace(finding, weight="note") if is_note else finding
+                loc = pattern.loc or self.answers.get(kind, UNASKED).loc or looks.backward_line
+                weight: Weight = "note" if kind == "one class" else "finding"  # contrastive losses have it so
+                yield Finding(kind, f"{pattern.what}.", loc, fix=pattern.fix, weight=weight)
 
     def _not_finite(self, step: int) -> Finding:
         """The loss was not finite: the first value that was not, be it a weight, an input or a result."""
@@ -200,15 +193,13 @@ class Verdict:
             missing = [p for p in missing if id(p) not in gone]
         if not missing:
             return
-        answer = next((a for a in (self.answers.get(f"why {self._name(p)}") for p in missing) if a is not None), None)
-        cut = answer is not None and answer.loc is not None
+        answers = [self.answers[key] for key in (f"why {self._name(p)}" for p in missing) if key in self.answers]
+        answer = answers[0] if answers else UNASKED
+        cut = answer.loc is not None
+        fix = answer.advice if cut else "use it in forward(), or leave it out of the optimizer"
         verb = "is" if len(missing) == 1 else "are"
-        yield Finding(
-            "unreached", f"{self._named(missing)} {verb} never given a gradient: no loss leads back there.",
-            answer.loc if answer is not None else None,
-            answer.lines if answer is not None else (), answer.advice if answer is not None and cut else
-            "use it in forward(), or leave it out of the optimizer", "finding" if cut else "note",
-        )  # fmt: skip
+        what = f"{self._named(missing)} {verb} never given a gradient: no loss leads back there."
+        yield Finding("unreached", what, answer.loc, answer.lines, fix, "finding" if cut else "note")
 
     def _replaced(self, missing: list[Any]) -> list[tuple[Any, Any]]:
         """Parameters of the optimizer that no model has, with those of their model that no optimizer has."""
@@ -273,12 +264,12 @@ class Verdict:
         looks, trained = self.looks, self._trained()
         bad = [e.parameter for e in trained if e.bad]
         if bad and not (looks.bad_weights and self._spoiled()):  # else it was told why the loss became so
-            answer = self._spoiled()
-            lines = (answer.verdict, *answer.lines) if answer is not None else ()
+            answer = self._spoiled() or Asked(
+                "", "a masked branch, sqrt or norm at 0, or a log of 0 gives such slopes"
+            )
             yield Finding(
                 "nan gradient", f"the loss is finite, and the gradient of {self._named(bad)} is not.",
-                (answer and answer.loc) or looks.backward_line, lines or
-                ("a masked branch, sqrt or norm at 0, or a log of 0 gives such slopes",), (answer and answer.advice) or
+                answer.loc or looks.backward_line, (answer.verdict, *answer.lines), answer.advice or
                 "keep the input of that operation away from there before it: where() after it does not help",
             )  # fmt: skip
         graded = [e for e in trained if e.graded]
@@ -290,11 +281,11 @@ class Verdict:
         if zero and not bad and not explained:
             everything = len(zero) == len(graded)
             who = "every parameter" if everything else self._named(zero)
-            answer = self.answers.get("zero gradients")
+            zeroed = self.answers.get("zero gradients", UNASKED)
             yield Finding(
                 "zero gradients", f"the gradient of {who} is zero in every step that was looked at.",
-                (answer and answer.loc) or looks.backward_line, (answer.verdict,) if answer is not None else (),
-                (answer and answer.advice) or "glassgrad.explore.observe(loss) shows the gradient on its way",
+                zeroed.loc or looks.backward_line, (zeroed.verdict,) if zeroed.verdict else (),
+                zeroed.advice or "glassgrad.explore.observe(loss) shows the gradient on its way",
                 "finding" if everything or len(zero) >= 2 else "note",
             )  # fmt: skip
         if any(looks.rates):
@@ -493,17 +484,12 @@ def _variables(frame: FrameType | None) -> list[tuple[str, Any]]:
 
 def _line_that_fills(frame: FrameType | None, name: str) -> SourceLoc | None:
     """The first line of a frame's file that adds to a variable: ``name +=``, ``name = name +``, ``name.append()``."""
-    if frame is None:
+    file = frame.f_code.co_filename if frame is not None else ""
+    node = next((node for node in nodes_of(file) if _fills(node, name)), None)
+    if node is None:
         return None
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError:
-        return None
-    for node in ast.walk(tree):
-        if _fills(node, name):
-            return SourceLoc(frame.f_code.co_filename, node.lineno, code=lines[node.lineno - 1].strip())  # type: ignore[attr-defined]
-    return None
+    line = node.lineno  # type: ignore[attr-defined]
+    return SourceLoc(file, line, code=linecache.getline(file, line).strip())
 
 
 def _fills(node: ast.AST, name: str) -> bool:

@@ -16,10 +16,10 @@ from typing import Any
 
 from ..explore import listen_torch
 from ..explore.model import Graph, SourceLoc
-from ..explore.read import is_tensor
 from ..explore.record import Recording
 from ..explore.survey import read
-from .asked import Asked, answers_to
+from ..explore.walk import is_tensor
+from .finding import Asked, answers_to
 from .frames import own_place
 from .looks import Looks, names_of, trained_by
 

@@ -12,8 +12,7 @@ from typing import Any
 from ..answer import extent
 from ..model import Graph, SourceLoc, Stats, TensorInfo
 from ..walk import SINK
-from .drawn import Arrow, Box, Drawn, backward_order, drawn
-from .levels import KINDS, Group, Level, grouped, levels_of
+from .drawn import KINDS, Arrow, Box, Drawn, Group, Level, backward_order, drawn, grouped, levels_of
 
 CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5, "input": 6}
 
@@ -64,9 +63,7 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
         "boxes": boxes,
         "details": _details(graph, picture, text),
         "arrows": {
-            "src": [arrow.src for arrow in picture.arrows],
-            "dst": [arrow.dst for arrow in picture.arrows],
-            "slot": [arrow.slot for arrow in picture.arrows],
+            **_columns(picture.arrows, "src dst slot"),
             "kind": [KINDS[arrow.kind] for arrow in picture.arrows],
             "local": [text(_local(graph, arrow)) for arrow in picture.arrows],
             "grad": [text(value_of(handed)) for handed in flows],
@@ -74,16 +71,9 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
         },
         "groups": _groups(graph, picture, groups, levels, text),
         "levels": [
-            {
-                "units": level.units,
-                "in": level.inward,
-                "out": level.outward,
-                "rows": level.rows,
-                "lines": level.lines,
-                "jumps": level.jumps,
-            }
-            for level in levels
-        ],
+            {"units": one.units, "in": one.inward, "out": one.outward, "rows": one.rows, "lines": one.lines,
+             "jumps": one.jumps} for one in levels
+        ],  # fmt: skip
         "build": picture.order,
         "back": backward_order(graph, picture),
         "problems": _problems(graph, box_of),
@@ -98,6 +88,12 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
         ],
         "texts": ["", *text.numbers],
     }
+
+
+def _columns(things: Sequence[Any], names: str) -> dict[str, list[Any]]:
+    """Attributes of things as columns; what is not there is -1."""
+    rows = [[getattr(thing, name) for thing in things] for name in names.split()]
+    return {name: [-1 if v is None else v for v in row] for name, row in zip(names.split(), rows, strict=True)}
 
 
 def number(value: float | None) -> float | int | str | None:
@@ -212,9 +208,7 @@ def _boxes(graph: Graph, picture: Drawn, text: Strings) -> dict[str, list[Any]]:
     ]
     return {
         "kind": [CODES[box.kind] for box in boxes],
-        "node": [-1 if box.node is None else box.node for box in boxes],
-        "sink": [-1 if box.sink is None else box.sink for box in boxes],
-        "first": [-1 if box.first is None else box.first for box in boxes],
+        **_columns(boxes, "node sink first"),
         "op": [
             text(SINK if box.sink is not None else None if node is None else node.op)
             for box, node in zip(boxes, nodes, strict=True)
@@ -410,14 +404,7 @@ def _groups(
         "takes": [text(takes) for takes, _, _ in through],
         "gives": [text(gives) for _, gives, _ in through],
         "weights": [weights for _, _, weights in through],
-        "parent": [group.parent for group in groups],
-        "kind": [group.kind for group in groups],
-        "name": [group.name for group in groups],
-        "cls": [group.cls for group in groups],
-        "path": [group.path for group in groups],
-        "call": [group.call for group in groups],
-        "scope": [-1 if group.scope is None else group.scope for group in groups],
-        "count": [group.count for group in groups],
+        **_columns(groups, "parent kind name cls path call scope count"),
         "open": [int(group.open) for group in groups],
         "bytes": [sum(memory.values()) for memory in kept],
         "norm": [number(norm) for norm in sums],

@@ -170,3 +170,112 @@ function known() {
   if (D.level === 4) return $("known").replaceChildren(el("p", {class: "quiet"}, "✓ the graph, its names, its lines, its gradients"));
   $("known").replaceChildren(...steps.map((s, i) => el("p", {class: i < D.level ? "" : "quiet", style: {margin: "1px 0"}}, (i < D.level ? "✓ " : "○ ") + s + (i < D.level ? "" : " – " + how[i]))));
 }
+// Search: every word must fit. Words: an operation, a name, a module, file:line, a shape, nan, inf, zero, norm<1e-6, bytes>1mb.
+const UNITS = {b: 1, kb: 1024, mb: 1048576, gb: 1073741824};
+
+function parse(query) {
+  const shapes = [], rest = query.toLowerCase().replace(/[([]\s*([\d\s,]*)[)\]]/g, (_, inner) => { shapes.push("(" + inner.split(",").map(s => s.trim()).filter(Boolean).join(", ") + ")"); return " "; });
+  const tests = shapes.map(s => i => text(B.shape[i]) === s);
+  for (const word of rest.split(/\s+/).filter(Boolean)) {
+    const compare = /^(norm|value|bytes|ms|time)(<=|>=|<|>|=)(-?[\d.]+(?:e[+-]?\d+)?)(b|kb|mb|gb)?$/.exec(word);
+    if (compare) {
+      const column = {norm: "norm", value: "valueNorm", bytes: "bytes", ms: "ms", time: "ms"}[compare[1]], limit = +compare[3] * (UNITS[compare[4]] || 1);
+      const holds = {"<": v => v < limit, "<=": v => v <= limit, ">": v => v > limit, ">=": v => v >= limit, "=": v => v === limit}[compare[2]];
+      tests.push(i => B[column][i] != null && holds(B[column][i]));
+    } else if (word === "nan" || word === "inf" || word === "zero") {
+      const at = {nan: 1, inf: 2, zero: 3}[word];
+      tests.push(i => { const d = detail(i); return [d.stats, d.gradient].some(s => s && (at < 3 ? s[at] > 0 : s[at] === s[0] && s[0] > 0)); });
+    } else if (word === "leaf" || word === "output" || word === "cut" || word === "input") { const kind = {leaf: 1, output: 2, cut: 4, input: 6}[word]; tests.push(i => B.kind[i] === kind); }
+    else if (/:\d+$/.test(word)) tests.push(i => haystack(i).includes(word + " ")); // a line: 2 is not 20
+    else tests.push(i => haystack(i).includes(word));
+  }
+  return tests;
+}
+const straw = new Map();
+function haystack(i) {
+  let s = straw.get(i);
+  if (s === undefined) {
+    const d = detail(i), parts = [opOf(i), text(B.name[i]), text(B.dtype[i]), text(B.shape[i]).replace(/[() ]/g, "").replace(/,/g, "x")];
+    for (let g = home[i]; g > 0; g = G.parent[g]) parts.push(G.path[g], G.cls[g]);
+    if (d.loc) parts.push(text(d.loc[0]) + ":" + d.loc[1] + " ", text(d.loc[2]), text(d.loc[3]));
+    straw.set(i, s = parts.join(" ").toLowerCase());
+  }
+  return s;
+}
+function search(query) {
+  const found = $("found"); hits = new Set(); found.replaceChildren();
+  $("hints").hidden = Boolean(query.trim());
+  if (!query.trim()) { draw(); return []; }
+  const tests = parse(query), list = [];
+  for (let i = 0; i < B.kind.length; i++) if (B.first[i] < 0 && tests.every(t => t(i))) list.push(i);
+  const lead = query.trim().toLowerCase().split(/\s+/)[0], far = i => boxName(i).toLowerCase().includes(lead) ? 0 : 1; // found by its name: before what is found by its line
+  list.sort((a, b) => far(a) - far(b) || builtAt[a] - builtAt[b]);
+  const cards = []; const word = query.trim().toLowerCase();
+  for (let g = 1; g < G.kind.length && cards.length < 8; g++) if ((G.path[g] || "").toLowerCase() === word || (G.cls[g] || "").toLowerCase() === word) cards.push(-g);
+  for (const i of list) hits.add(shownAs(i));
+  found.append(el("p", {class: "quiet", id: "foundCount"}, list.length ? count(list.length, "node") + " found" + (list.length > 100 ? ", the first 100:" : "") : "Nothing found"));
+  for (const u of cards.concat(list.slice(0, 100))) {
+    let where = ""; for (let g = parentOf(u); g > 0; g = G.parent[g]) if (G.path[g] && G.kind[g] !== "fold") { where = G.path[g]; break; }
+    found.append(el("button", {class: "row", type: "button", role: "listitem", on: {click: () => select(u)}}, el("span", {class: "grow"}, unitName(u), el("span", {class: "quiet"}, " " + where)), el("span", {class: "quiet"}, u < 0 ? cardClass(-u) : gradText(u))));
+  }
+  draw();
+  return list;
+}
+// The timeline: the graph is built, then the gradient goes back along it.
+let playing = 0, stepping = false;   // stepping: the panel tells of the step, until something is selected
+
+function goTo(to, animate = false, follow = false) {
+  step = Math.max(0, Math.min(timeline.length, to));
+  $("scrub").value = step;
+  const now = current(), back = step > builds;
+  $("phase").textContent = step === 0 ? "before" : back ? `backward ${step - builds} / ${timeline.length - builds}` : `build ${step} / ${builds}`;
+  $("scrub").setAttribute("aria-valuetext", $("phase").textContent);
+  $("story").textContent = story(now);
+  pulse = null;
+  if (now && now[0] === "back" && animate && !calm.matches) {
+    const ways = into[now[1]].filter(a => A.kind[a] === 0), routes = new Map(ways.map(a => [a, route(a)]));
+    const arrows = ways.filter(a => routes.get(a).length);
+    if (arrows.length) pulse = {arrows, routes, began: performance.now(), ms: Math.min(600, pace() * .85)};
+  }
+  if (follow) { stepping = Boolean(now); inspect(); keepInSight(now); }
+  draw(); tell();
+}
+/** Move the window, and no more than it takes, so that the step can be seen. */
+function keepInSight(now) {
+  const it = now && spot.get(shownAs(now[1])); if (!it) return;
+  if (k < .5 && (extent.w * k > W || extent.h * k > H)) return centre(it.u);
+  const room = 36, x = it.x * k + tx, y = it.y * k + ty, w = it.w * k, h = it.h * k;
+  const by = (from, size, whole) => size > whole - 2 * room ? (whole - size) / 2 - from : Math.max(0, room - from) - Math.max(0, from + size - whole + room);
+  const dx = by(x, w, W), dy = by(y, h, H);
+  if (!dx && !dy) return;
+  glideTo([k, tx + dx, ty + dy], Math.min(220, pace() / 2));
+}
+function story(now) {
+  if (!now) return "Nothing is built yet.";
+  const i = now[1], name = called(i), list = (all, n = 4) => all.slice(0, n).join(", ") + (all.length > n ? " …" : "");
+  const note = D.events.filter(e => e[1] === i && (e[0] === "inplace" || e[0] === "problem" || now[0] === "back")).map(e => " " + e[3]).join("");
+  if (now[0] === "build") {
+    const value = text(B.value[i]) || text(B.shape[i]);
+    if (B.kind[i] === INPUT) return `The input ${name}${value && value !== name ? " = " + value : ""}: no gradient goes to it.` + note;
+    if (B.kind[i] === LEAF) return `The leaf ${name}${value ? " " + (text(B.value[i]) ? "= " : "") + value : ""}.` + note;
+    const made = list(into[i].map(a => called(A.src[a]))), done = B.kind[i] === OP && name !== boxName(i) ? name + ", " + boxName(i) : name;
+    return (B.kind[i] === OUTPUT ? `The output ${name}` : B.kind[i] === CUT ? `${name}: the value leaves the graph` : `${done} of ${made || "constants"}`) + (value ? (text(B.value[i]) ? " = " : " gives ") + value : "") + "." + note;
+  }
+  if (B.kind[i] === LEAF) { const sum = sumText(i, step); return `${name}.grad${sum ? ": " + sum : ""}`+ note; }
+  if (B.kind[i] === OUTPUT) return `Backward starts at ${name}${gradText(i) ? ", with the gradient " + gradText(i) : ""}.` + note;
+  const goes = list(into[i].filter(a => A.kind[a] === 0).map(a => `${called(A.src[a])} gets ${equation(a) || "its share"}`));
+  return `${name}${gradText(i) ? " is handed " + gradText(i) : ""}: ${goes || "nothing goes further"}.` + note;
+}
+const pace = () => Math.max(40, Math.min(950, 30000 / Math.max(1, timeline.length))) / +$("speed").value;
+function play(on = !playing) {
+  clearTimeout(playing); playing = 0;
+  $("play").querySelector("path").setAttribute("d", on ? "M3 2h4v12H3zM9 2h4v12H9z" : "M4 2l10 6-10 6z"); $("play").setAttribute("aria-label", on ? "Pause" : "Play");
+  if (!on) return;
+  if (step >= timeline.length) goTo(0);
+  const tick = () => {
+    if (step >= timeline.length) return play(false);
+    goTo(step + Math.max(1, Math.round(timeline.length / 750)), true, true);
+    playing = setTimeout(tick, pace());
+  };
+  playing = setTimeout(tick, 200);
+}

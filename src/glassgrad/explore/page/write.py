@@ -20,8 +20,8 @@ from typing import Any
 
 from ...ground.output import utf8, write
 from ..answer import extent
-from ..letters import printable
 from ..model import Graph
+from ..sheet import printable
 from ..walk import collector_at_rest
 from .contents import DETAILS, contents
 
@@ -31,7 +31,7 @@ __all__ = ["Page", "explore", "page_html"]
 #: texts in closed quotes. In it these texts, which stay as they are, and the signs around which spaces mean nothing.
 _PLAIN = re.compile(r"""^(?:[^"'`/\\\n]|"[^"`/\\\n]*"|'[^'`/\\\n]*')+""", re.MULTILINE)
 _SPACES = re.compile(r"""("[^"]*"|'[^']*')| *(=>|[=!]==|&&|\|\||[<>+*-]=|[=?:,*{}]) *(?=\S)""")
-SCRIPTS = ("decode", "layout", "routes", "view", "draw", "map", "panels", "search", "timeline", "export", "main")
+SCRIPTS = ("decode", "layout", "view", "draw", "panels", "main")
 STATIC_LIMIT = 1_500  # nodes that a notebook is given as a still picture too
 
 
@@ -109,7 +109,7 @@ class Page:
         ``step="play"``, ``.svg`` move; ``.tex`` are formulas, ``.dot`` and ``.json`` data. ``direction`` is "TB" or
         "LR", ``theme`` "light" or "dark". ValueError for another ending, ImportError where a library is missing.
         """
-        from ..export.forms import save
+        from .forms import save
 
         if Path(path).suffix.lower() not in ("", ".html") or (step, direction, theme) != (None, "TB", "light"):
             return save(self.graph, path, self.title, step=step, direction=direction, theme=theme)
@@ -132,7 +132,7 @@ class Page:
 
     def _repr_svg_(self) -> str | None:
         """A still picture; None for a graph too large for one."""
-        from ..export.forms import still_svg
+        from .forms import still_svg
 
         return still_svg(self.graph, self.title) if len(self.graph.nodes) <= STATIC_LIMIT else None
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..walk import snake
 from .scene import CUT, INPUT, LEAF, OUTPUT, Scene, finite, number
 
 if TYPE_CHECKING:
@@ -252,11 +253,6 @@ def _equation(scene: Scene, box: int, names: dict[int, str]) -> str:
         text = rf"{function}({', '.join(known)})"
     value = scene.text(scene.boxes["value"][box])
     return f"{names[box]} &= {text}" + (f" = {figure(value)}" if value and len(value) <= 24 else "")
-
-
-def snake(family: str) -> str:
-    """``log_softmax`` of ``LogSoftmax``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", family).lower()
 
 
 def _derivative(scene: Scene, root: int, leaf: int, names: dict[int, str]) -> str:

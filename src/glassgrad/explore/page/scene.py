@@ -10,8 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..answer import plural
 from ..model import Graph
-from ..page.contents import contents
+from ..walk import family
+from .contents import contents
 
 OP, LEAF, OUTPUT, BASE, CUT, OPAQUE, INPUT = range(7)
 ROOT = 0
@@ -123,7 +125,7 @@ class Scene:
     def name(self, box: int) -> str:
         """What a box is called."""
         name, kind = self.text(self.boxes["name"][box]), self.kind[box]
-        operation = short(self.text(self.boxes["op"][box]))
+        operation = family(op := self.text(self.boxes["op"][box])) or op
         if kind in (OP, OPAQUE):
             return operation or "opaque"
         if kind == CUT:
@@ -315,11 +317,6 @@ class Scene:
         return f"{name}{handed}: {goes or 'nothing goes further'}.{notes}"
 
 
-def short(operation: str) -> str:
-    """``Mul`` of ``MulBackward0``."""
-    return re.sub(r"Backward\d*$", "", operation) or operation
-
-
 def number(value: float | str, digits: int = 4) -> str:
     """A number as the page writes it."""
     value = float(value)
@@ -340,11 +337,6 @@ def finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def memory(nbytes: float) -> str:
     """Bytes as the page writes them."""
     for unit in ("B", "KB", "MB"):
@@ -363,7 +355,7 @@ def some(words: Sequence[str], most: int = 4) -> str:
 
 def palette(theme: str) -> dict[str, str]:
     """The page's colours by name, ``light`` or ``dark``: read from its style. ValueError for another theme."""
-    from ..page.write import viewer
+    from .write import viewer
 
     blocks: list[Any] = re.findall(r":root(\[data-theme=\"dark\"\])?\{(.*?)\}", viewer()[1], re.DOTALL)
     colours: dict[str, str] = {}

@@ -10,10 +10,8 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
-from ..layout import Point
-from ..png import flat, paint
-from ..sheet import Panel, Sheet
-from ..svg import opening, pieces, way
+from ..paint import flat, opening, paint, pieces, way
+from ..sheet import Panel, Point, Sheet
 from .still import Stage
 
 MISSING = "an MP4 film needs PyAV and Pillow: pip install 'glassgrad[video]' ('.svg' with step=\"play\" needs nothing)"
@@ -54,19 +52,22 @@ def shots(stage: Stage) -> list[Shot]:
 
 
 def picture(stage: Stage, shot: Shot) -> Sheet:
-    """The sheet of a shot."""
+    """The sheet of a shot, without the dots that are gradients on their way."""
     if shot.part is None:
         return stage.at(shot.step, shot.now)
-    before = stage.at(shot.step - 1, told=shot.step)
-    after = stage.at(shot.step, now=True)
-    share = shot.part * (2 - shot.part)
-    dots = [_dot(stage, _along(path, share), 5.0) for path in _curves(stage, shot.step)]
+    before, after = stage.at(shot.step - 1, told=shot.step), stage.at(shot.step, now=True)
     rings = tuple(panel for panel in after.grounds if panel not in before.grounds)
-    return replace(before, panels=(*before.panels, *dots), grounds=(*before.grounds, *rings))
+    return replace(before, grounds=(*before.grounds, *rings))
 
 
-def _curves(stage: Stage, step: int) -> list[list[Point]]:
-    return [flat(points, stage.plane.sideways) for points in stage.ways(step)]
+def with_dots(stage: Stage, shot: Shot) -> Sheet:
+    """The sheet of a shot."""
+    drawn = picture(stage, shot)
+    if shot.part is None:
+        return drawn
+    share = shot.part * (2 - shot.part)
+    places = [_along(flat(points, stage.plane.sideways), share) for points in stage.ways(shot.step)]
+    return replace(drawn, panels=(*drawn.panels, *(_dot(stage, at, 5.0) for at in places)))
 
 
 def _along(path: list[Point], share: float) -> Point:
@@ -90,7 +91,7 @@ def _dot(stage: Stage, at: Point, radius: float) -> Panel:
 def _images(stage: Stage, film: list[Shot], form: str) -> Iterator[Any]:
     scale = min(2.0, SIDE[form] / max(stage.width, stage.height))
     for shot in film:
-        yield paint(picture(stage, shot), form, scale=scale, background=stage.background, finest=2)
+        yield paint(with_dots(stage, shot), form, scale=scale, background=stage.background, finest=2)
 
 
 def gif(stage: Stage) -> bytes:
@@ -154,11 +155,9 @@ def animated_svg(stage: Stage, label: str) -> str:
     seen: dict[str, list[int]] = {}  # what is drawn, and in which shots
     order: list[str] = []
     for n, shot in enumerate(film):
-        travelling = shot.part is not None
-        key = shot.step, travelling, shot.now
+        key = shot.step, shot.part is not None, shot.now
         if key not in sheets:
-            shown = replace(shot, part=0.0 if travelling else None)
-            sheets[key] = pieces(_without_dots(stage, shown))
+            sheets[key] = pieces(picture(stage, shot))
             order = _merged(order, sheets[key])
         for piece in sheets[key]:
             seen.setdefault(piece, []).append(n)
@@ -169,13 +168,6 @@ def animated_svg(stage: Stage, label: str) -> str:
         lines.append(piece if times is None else f"<g{hidden}>{_animate('visibility', *times, total)}{piece}</g>")
     lines += _travellers(stage, film, starts, total)
     return "\n".join([*lines, "</g>\n</svg>\n"])
-
-
-def _without_dots(stage: Stage, shot: Shot) -> Sheet:
-    if shot.part is None:
-        return picture(stage, shot)
-    drawn = picture(stage, shot)
-    return replace(drawn, panels=drawn.panels[: len(drawn.panels) - len(stage.ways(shot.step))])
 
 
 def _merged(order: list[str], more: list[str]) -> list[str]:
@@ -196,14 +188,10 @@ def _merged(order: list[str], more: list[str]) -> list[str]:
 
 def _times(shown: list[int], starts: list[int], total: int) -> tuple[list[str], list[float]] | None:
     """When something is visible and when it is not, as values and shares of the whole; None where it always is."""
-    inside, values, times, now = set(shown), [], [], None
-    for n, start in enumerate(starts):
-        state = "visible" if n in inside else "hidden"
-        if state != now:
-            values.append(state)
-            times.append(start / total)
-            now = state
-    return None if values == ["visible"] else (values, times)
+    inside = set(shown)
+    states = ["visible" if n in inside else "hidden" for n in range(len(starts))]
+    turns = [n for n, state in enumerate(states) if not n or state != states[n - 1]]
+    return None if len(inside) == len(starts) else ([states[n] for n in turns], [starts[n] / total for n in turns])
 
 
 def _animate(attribute: str, values: list[str], times: list[float], total: int) -> str:

@@ -1,4 +1,4 @@
-"""What made numbers stop being finite, or a gradient zero, floor 8: what went into an operation tells."""
+"""Causes and remedies, floor 8: what takes a value out of a graph, makes numbers infinite, or a gradient zero."""
 
 from __future__ import annotations
 
@@ -10,9 +10,131 @@ from functools import lru_cache
 from typing import Any
 
 from .model import Graph, Node, Stats
-from .walk import SINK
+from .walk import SINK, family, snake
 
-__all__ = ["backward_reason", "forward_reason", "FLAT", "Culprit", "culprits", "flat_reason"]
+__all__ = ["Culprit", "backward_reason", "culprits", "flat_reason", "forward_reason"]
+
+
+IN_PLACE = {"setitem", "iadd", "isub", "imul", "itruediv", "ipow", "data=", "real=", "imag="}
+#: Functions that take a value out of a tensor, whatever it is.
+READS = {"item", "float", "int", "tolist", "numpy", "index", "complex"}
+#: Functions that give new memory, and a gradient whenever they made a node.
+FRESH = {
+    "add", "sub", "rsub", "mul", "div", "neg", "pow", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "sigmoid",
+    "relu", "gelu", "silu", "softmax", "log_softmax", "softplus", "abs", "square", "reciprocal", "matmul", "mm", "bmm",
+    "addmm", "linear", "conv1d", "conv2d", "layer_norm", "batch_norm", "embedding", "sum", "mean", "cat", "stack",
+    "cross_entropy", "mse_loss", "scaled_dot_product_attention",
+}  # fmt: skip
+#: Functions that read no element of their tensors: what they give depends on nothing but shapes.
+SHAPE_ONLY = {
+    "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like", "new_zeros",
+    "new_ones", "new_empty", "new_full", "new_tensor", "empty_strided",
+}  # fmt: skip
+#: Functions that give no tensor and take no value out.
+NO_TENSOR_READ = {
+    "size", "dim", "numel", "nelement", "length", "len", "stride", "get", "shape", "data_ptr", "element_size", "bool",
+    "truth", "equal", "allclose", "is_nonzero", "repr", "format", "str", "hash", "storage_offset", "unbind", "iter",
+    "contains", "dir", "reduce_ex", "is_contiguous", "get_device", "register_hook", "retain_grad", "type", "type_of",
+    "broadcast_shapes", "result_type", "dim_order",
+}  # fmt: skip
+COMPARISONS = {
+    "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "isclose", "logical_and", "logical_or",
+    "logical_not", "logical_xor", "signbit", "isneginf", "isposinf", "equal", "greater", "less", "greater_equal",
+    "less_equal", "not_equal", "any", "all",
+}  # fmt: skip
+CHOICES = {"argmax", "argmin", "argsort", "argwhere", "nonzero", "bucketize", "searchsorted"}
+DRAWS = {"multinomial", "bernoulli", "poisson", "normal", "binomial", "dirichlet", "gamma"}
+COPIES = {"tensor", "as_tensor", "deepcopy", "Tensor", "construct", "asarray"}
+#: Names that differ between the engines, or between an operator and its function.
+_PLAIN = {
+    "as_float": "float", "as_int": "int", "as_index": "index", "as_array": "array", "array": "numpy",
+    "as_complex": "complex", "truth": "bool", "truediv": "div", "rtruediv": "div", "radd": "add", "rmul": "mul",
+    "rsub": "rsub", "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "ipow": "pow_",
+    "length": "len", "iterate": "unbind", "linear_2d": "linear", "floordiv": "floor_divide", "rpow": "pow",
+    "rmatmul": "matmul", "power_operator": "pow", "reflected_div": "rdiv",
+}  # fmt: skip
+
+#: What is said of a cut, by how it came about.
+REASONS = {
+    "detach": "detach() gives the same values without their history",
+    "data": ".data gives the same values without their history",
+    "no_grad": "it was computed under no_grad(), where nothing is recorded",
+    "inference": "it was computed in inference mode, where nothing is recorded",
+    "set_grad_enabled": "it was computed while recording was switched off, by set_grad_enabled(False) or by a "
+    "no_grad() around what was recorded",
+    "grad": "autograd.grad gives plain values unless it is told create_graph=True",
+    "sample": "a random draw has no derivative: sample() draws where nothing is recorded",
+    "item": "a Python number has no history",
+    "numpy": "a NumPy array has no history",
+    "integer": "whole numbers carry no gradient",
+    "comparison": "a comparison gives true or false, which carry no gradient",
+    "argmax": "an index is a whole number, which carries no gradient",
+    "copy": "making a new tensor out of values copies them without their history",
+    "constant": "the operation has no derivative",
+    "checkpoint": "reentrant checkpointing gives a result without a graph where none of its inputs requires a "
+    "gradient, whatever parameters are used inside",
+}  # fmt: skip
+
+#: What to do about it.
+REMEDIES = {
+    "detach": "leave the detach() out",
+    "data": "use the tensor itself in place of .data",
+    "no_grad": "compute it outside of the no_grad() block",
+    "inference": "compute it outside of inference_mode()",
+    "set_grad_enabled": "call set_grad_enabled(True) before, or use `with no_grad():`, which ends by itself",
+    "grad": "autograd.grad(..., create_graph=True), to differentiate what is made of the gradient",
+    "sample": "draw with rsample() where the distribution has it, or use log_prob() of the sample in the loss",
+    "item": "keep the tensor, and take the number only for printing",
+    "numpy": "compute with the tensor in place of the array",
+    "integer": "keep floating point numbers up to the loss",
+    "comparison": "use something smooth in its place, such as sigmoid or a weighted sum",
+    "argmax": "use the values in place of the indices (the max itself, topk(...).values), or softmax",
+    "copy": "use the tensor itself; of several that have a history make one with torch.stack or torch.cat",
+    "constant": "use an operation that has a derivative",
+    "checkpoint": "give checkpoint() use_reentrant=False, or an input that requires a gradient "
+    "(enable_input_require_grads() in Hugging Face models)",
+}
+
+
+def plain_name(name: str) -> str:
+    """A function's name as both engines are told to say it: without underscores around, ``mul`` for ``__rmul__``."""
+    if name.startswith("__") and name.endswith("__"):
+        name = name[2:-2]
+    return _PLAIN.get(name, name)
+
+
+def how_cut(name: str, dtype: str, recording: bool, inference: bool) -> str:
+    """What kind of cut a call was whose arguments wanted gradients and whose result does not."""
+    if name in ("detach", "data"):
+        return name
+    if name in COPIES:
+        return "copy"
+    if inference:
+        return "inference"
+    if not recording:
+        return "no_grad"
+    if name == "grad":
+        return "grad"
+    if name in DRAWS:
+        return "sample"
+    if name in COMPARISONS:
+        return "comparison"
+    if name in CHOICES:
+        return "argmax"
+    if is_whole(dtype):
+        return "comparison" if dtype.endswith("bool") else "integer"
+    return "constant"
+
+
+def is_whole(dtype: str) -> bool:
+    """Whether a dtype, by its name, is one of whole numbers or of true and false."""
+    return dtype.rpartition(".")[2].startswith(("int", "uint", "bool", "long", "short"))
+
+
+# -- what made numbers stop being finite -------------------------------------------------------------------------------
+# What went into an operation tells.
+
+
 Reason = tuple[str, str]  # what happened, and what to do
 NONE: Reason = "", ""
 CLAMP = "keep the input away from there: clamp(min=1e-6), or add a small number"
@@ -21,8 +143,7 @@ CLAMP = "keep the input away from there: clamp(min=1e-6), or add a small number"
 @lru_cache(4096)
 def plain(op: str) -> str:
     """The operation as calls and nodes alike are looked up: ``pow`` of ``PowBackward0`` and of ``pow_``."""
-    op = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", op)).lower().rstrip("_")
-    return op.removeprefix("linalg_").partition("(")[0]
+    return snake(family(op)).rstrip("_").removeprefix("linalg_").partition("(")[0]
 
 
 def forward_reason(op: str, inputs: Sequence[Stats], result: Stats | None) -> Reason:
@@ -141,13 +262,28 @@ def certain(op: str, saved: Mapping[str, Stats], exponent: Any = None) -> Reason
 # -- what made a gradient zero or kept it away -------------------------------------------------------------------------
 # The operation, by what an observed backward pass handed on.
 
-#: Operations whose slope is 0 everywhere.
-FLAT = frozenset({"sign", "round", "floor", "ceil", "trunc", "heaviside", "floor_divide"})
-DRAWS = frozenset({"normal", "bernoulli", "poisson", "binomial", "multinomial"})
-OFF = ("relu", "threshold", "prelu", "leaky_relu")
-RANGES = ("clamp", "clip", "hardtanh", "relu6", "hardsigmoid", "hardswish")
-PRODUCTS = ("mul", "mm", "bmm", "mv", "addmm", "linear", "convolution", "dot", "addmv", "baddbmm", "div")
-TAKES = ("index", "slice", "select", "gather", "where", "masked", "narrow", "take", "split", "unbind", "max", "min")
+#: Operations that hand on zeros, by their names: why, and what to do. The first two do so whatever they are given.
+ZEROS = (
+    (r"(sign|round|floor|ceil|trunc|heaviside|floor_divide)$", "its slope is 0 everywhere",
+     "use something smooth in its place (tanh for sign), or pass the gradient by: x + (x.round() - x).detach()"),
+    (r"(normal|bernoulli|poisson|binomial|multinomial)$", "a random draw has the slope 0",
+     "draw with rsample(), or use log_prob() of the sample in the loss"),
+    (r"clamp|clip|hardtanh|relu6|hardsigmoid|hardswish", "every value that got a gradient lies outside of its range",
+     "let the values stay inside, or use something without flat parts"),
+    (r"native_dropout$", "everything was dropped", "lower p"),
+    (r"relu|threshold|prelu|leaky_relu", "it is off wherever a gradient came",
+     "a smaller learning rate, another initialization, or leaky_relu"),
+    (r"mul|mm|bmm|mv|addmm|linear|convolution|dot|addmv|baddbmm|div", "it multiplies by zeros",
+     "where a weight starts at zero this passes with the first step; else look at the factor that is zero"),
+    (r"(sigmoid|tanh)$", "it is saturated", "scale the input down, or normalize it"),
+    (r"(log_)?softmax$",
+     "it is saturated, or the gradient that came is the same everywhere, which no shift of its input changes",
+     "use the scores before it, or single entries of it, in the loss"),
+    (r"(cat|stack)$|constant_pad", "what this input became is not used further on",
+     "look at what is taken out of the result"),
+    (r"index|slice|select|gather|where|masked|narrow|take|split|unbind|max|min", "nothing of this input was taken",
+     "look at the index or the mask"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -159,16 +295,14 @@ class Culprit:
     advice: str
 
 
-def flat_reason(op: str) -> tuple[str, str]:
+def flat_reason(op: str) -> Reason:
     """Why an operation hands on zeros whatever it is given; empty words where it does not."""
-    op = plain(op)
-    if op in FLAT:
-        return "its slope is 0 everywhere", (
-            "use something smooth in its place (tanh for sign), or pass the gradient by: x + (x.round() - x).detach()"
-        )
-    if op in DRAWS:
-        return "a random draw has the slope 0", "draw with rsample(), or use log_prob() of the sample in the loss"
-    return "", ""
+    return _zero_reason(op, ZEROS[:2])
+
+
+def _zero_reason(op: str, known: Sequence[tuple[str, str, str]] = ZEROS) -> Reason:
+    name = plain(op)
+    return next(((words, advice) for pattern, words, advice in known if re.match(pattern, name)), NONE)
 
 
 def culprits(graph: Graph, leaf: int) -> list[Culprit]:
@@ -181,7 +315,7 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
                 sinks.append(edge.dst)
             users[edge.src].append((edge.dst, edge.dst_input))
     arrived = [graph.nodes[sink].grad for sink in sinks]
-    if any(grad is not None and grad.stats is not None and not _zero(grad.stats) for grad in arrived):
+    if any(grad is not None and grad.stats is not None and not grad.stats.all_zero for grad in arrived):
         return []
     answers: dict[int, Culprit] = {}
     seen, waiting = set(sinks), list(sinks)
@@ -195,11 +329,11 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
             gave = node.grads_in[slot] if slot < len(node.grads_in) else None
             came = node.grad.stats if node.grad is not None else None
             stats = gave.stats if gave is not None else None
-            if came is None or _zero(came):  # nothing reached it: look further up
+            if came is None or came.all_zero:  # nothing reached it: look further up
                 if user not in seen:
                     seen.add(user)
                     waiting.append(user)
-            elif gave is None or stats is not None and _zero(stats):
+            elif gave is None or stats is not None and stats.all_zero:
                 answers.setdefault(user, _culprit(node, gave is None))
             else:
                 handed.append(node)
@@ -216,37 +350,6 @@ def _culprit(node: Node, missing: bool) -> Culprit:
     if missing:
         words = f"{node.op} was given a gradient and handed on none (its backward gave None)"
         return Culprit(node.index, words, "return a gradient from the backward of that Function")
-    words, advice = _reason(node.op)
+    words, advice = _zero_reason(node.op)
     text = f"{node.op} was given a gradient and handed on nothing but zeros"
     return Culprit(node.index, f"{text}: {words}" if words else text, advice)
-
-
-def _reason(op: str) -> tuple[str, str]:
-    op = plain(op)
-    words, advice = flat_reason(op)
-    if words:
-        return words, advice
-    if op.startswith(RANGES):
-        words = "every value that got a gradient lies outside of its range"
-        return words, "let the values stay inside, or use something without flat parts"
-    if op.startswith(OFF) or op == "native_dropout":
-        if op == "native_dropout":
-            return "everything was dropped", "lower p"
-        return "it is off wherever a gradient came", "a smaller learning rate, another initialization, or leaky_relu"
-    if op.startswith(PRODUCTS):
-        advice = "where a weight starts at zero this passes with the first step; else look at the factor that is zero"
-        return "it multiplies by zeros", advice
-    if op in ("sigmoid", "tanh"):
-        return "it is saturated", "scale the input down, or normalize it"
-    if op in ("softmax", "log_softmax"):
-        words = "it is saturated, or the gradient that came is the same everywhere, which no shift of its input changes"
-        return words, "use the scores before it, or single entries of it, in the loss"
-    if op in ("cat", "stack") or op.startswith("constant_pad"):
-        return "what this input became is not used further on", "look at what is taken out of the result"
-    if op.startswith(TAKES):
-        return "nothing of this input was taken", "look at the index or the mask"
-    return "", ""
-
-
-def _zero(stats: Stats) -> bool:
-    return bool(stats.count) and stats.zero == stats.count

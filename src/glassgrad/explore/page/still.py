@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..layout import Point
-from ..letters import printable, text_width
-from ..png import flat
-from ..sheet import Line, Panel, Sheet, Text, arriving, head_at
+from ..paint import flat
+from ..sheet import Line, Panel, Point, Sheet, Text, arriving, head_at, printable, text_width
 from .plane import NUMBERS, SMALL, TITLE, Plane, Spot, Wire, bold, plane, route
 from .scene import BASE, CUT, INPUT, LEAF, OUTPUT, Scene, palette
 
@@ -85,11 +83,14 @@ class Stage:
             else:
                 panels += self._closed(spot, step) if spot.unit < 0 else [self._box(spot, step)]
                 rings += self._ring(spot, current)
-        lines = [line for wire in self.plane.wires for line in self._wire(wire, step)]
+        lines = [self._wire(wire, step) for wire in self.plane.wires]
         panels = [*titles, *panels]
+        along = (1.0, 0.0) if self.plane.sideways else (0.0, 1.0)
         for stub in self.plane.stubs:
-            lines.append(self._stub_line(stub.start, stub.end, stub.net, not stub.leaves))
-            panels.append(self._stub_text(stub.start, stub.end, stub.text, stub.leaves))
+            head = None if stub.leaves else head_at(stub.end, along, 5.5)
+            lines.append(Line((stub.start, stub.end), self._line_colour(stub.net), None, head, 1.4))
+            x, y = (stub.end[0] + 6, stub.end[1] + 4) if stub.leaves else (stub.start[0] - 6, stub.start[1] + 4)
+            panels.append(self._note(x, y, stub.text, not stub.leaves))
         panels += [self._many(wire) for wire in self.plane.wires if wire.many]
         for arrow in self._labelled():
             dst = scene.arrows["dst"][arrow]
@@ -198,45 +199,32 @@ class Stage:
         radius = 21.0 if spot.unit >= 0 and self.scene.kind[spot.unit] in (LEAF, INPUT) else 10.0
         return [Panel(x, y, width, height, self.background, colour, (), radius=radius, stroke=3)]
 
-    def _wire(self, wire: Wire, step: int) -> list[Line]:
+    def _wire(self, wire: Wire, step: int) -> Line:
         scene, src = self.scene, wire.net // 3
         if wire.arrow >= 0:
             there = scene.is_built(scene.arrows["dst"][wire.arrow], step)
         else:
-            there = scene.is_built(wire.target, step) if wire.target < 0 else scene.is_built(src, step)
+            there = scene.is_built(wire.target if wire.target < 0 else src, step)
         built = there and scene.is_built(src, step)
         colour = self._line_colour(wire.net) if built else self.colours["ghost"]
         dash = {1: (2.0, 3.0), 2: (5.0, 4.0)}.get(wire.net % 3) or (None if built else (3.0, 4.0))
-        return [self._line(wire.points, colour, dash, wire.head, 3.0 if wire.many else 1.4)]
+        points, head = tuple(wire.points), None
+        if wire.head:
+            points, head = arriving(points, (1.0, 0.0) if self.plane.sideways else (0.0, 1.0), HEAD)
+        return Line(points, colour, dash, head, 3.0 if wire.many else 1.4)
 
     def _line_colour(self, net: int) -> str:
         return self.colours["cut-line" if net % 3 == 2 else "wire"]
 
-    def _line(
-        self, points: list[Point], colour: str, dash: tuple[float, float] | None, head: bool, width: float
-    ) -> Line:
-        if not head:
-            return Line(tuple(points), colour, dash, None, width)
-        way, tip = arriving(points, (1.0, 0.0) if self.plane.sideways else (0.0, 1.0), HEAD)
-        return Line(way, colour, dash, tip, width)
-
-    def _stub_line(self, start: Point, end: Point, net: int, head: bool) -> Line:
-        colour = self._line_colour(net)
-        along = (1.0, 0.0) if self.plane.sideways else (0.0, 1.0)
-        return Line((start, end), colour, None, head_at(end, along, 5.5) if head else None, 1.4)
-
-    def _stub_text(self, start: Point, end: Point, text: str, leaves: bool) -> Panel:
-        x, y = (end[0] + 6, end[1] + 4) if leaves else (start[0] - 6, start[1] + 4)
-        label = Text(x, y, printable(text), SMALL, "start" if leaves else "end", False, self.colours["quiet"])
+    def _note(self, x: float, y: float, text: str, ends: bool = False) -> Panel:
+        """A short text without a box, which begins at a point, or ends there."""
+        label = Text(x, y, printable(text), SMALL, "end" if ends else "start", False, self.colours["quiet"])
         return Panel(x, y, 0, 0, "none", "none", (label,), stroke=0)
 
     def _many(self, wire: Wire) -> Panel:
         """How many lines a bundle stands for."""
         (x, y), (u, v) = wire.points[0], wire.points[-1]
-        text = Text(
-            (x + u) / 2 + 8, (y + v) / 2 + 4, f"\u00d7{wire.many}", SMALL, "start", False, self.colours["quiet"]
-        )
-        return Panel(x, y, 0, 0, "none", "none", (text,), stroke=0)
+        return self._note((x + u) / 2 + 8, (y + v) / 2 + 4, f"\u00d7{wire.many}")
 
     def label(self, arrow: int, whole: bool) -> Panel:
         """The gradient on an arrow; ``whole`` with the product that it is."""
