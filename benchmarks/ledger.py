@@ -204,9 +204,8 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
         "Adagrad, MLP": steps(lambda parameters: torch.optim.Adagrad(parameters)),
     },
     "kernels/native/elementwise.py": {
-        "add 1024x1024": forward(torch.add, WIDE, WIDE),
-        "mul_ 1024x1024": forward(lambda x, y: x.mul_(y), WIDE, WIDE),
-        "x * y + x 1024x1024": both_ways(lambda x, y: x * y + x, WIDE, WIDE),
+        "sqrt 1024x1024": forward(torch.sqrt, WIDE, positive=True),
+        "columns by rows 64x128x128": forward(torch.bmm, (64, 128, 1), (64, 1, 128)),
     },
     "kernels/native/elementary.py": {
         title: forward(getattr(torch, name), shape)

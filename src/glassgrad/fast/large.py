@@ -44,7 +44,7 @@ _ARITHMETIC = frozenset([np.negative, np.add, np.subtract, np.multiply, np.divid
 
 
 class Operand(NDArrayOperatorsMixin):
-    """A large array in a rule: arithmetic runs on several threads, and over what the rule itself has made.
+    """A large array in a rule: arithmetic writes over what the rule itself has made.
 
     ``made`` says that the rule made the array and has no name for it, so that nobody else will read it.
     """
