@@ -49,13 +49,13 @@ def _of_two_set(first: Any, last: Any, a: Any, b: Any, out: Any, settings: Any) 
 _LOOPS = {(1, False): _of_one, (1, True): _of_one_set, (2, False): _of_two, (2, True): _of_two_set}
 
 
-def _loop(function: Callable[..., Any], formula: Any, arrays: int, settings: bool) -> Any:
-    """A loop bound to its formula, and named after its family and that: names tell apart what is kept on disk."""
-    template = _LOOPS[arrays, settings]
-    names = {**function.__globals__, **template.__globals__, "step": formula}  # all files that it is made from
-    loop = FunctionType(template.__code__, names, function.__name__)
-    loop.__module__ = function.__module__
-    loop.__qualname__ = f"{function.__module__.split('.')[-2]}.{function.__name__}"
+def bound(template: Any, module: str, name: str, **names: Any) -> Any:
+    """A kernel whose text is that of ``template``, in which ``names`` stand for these.
+
+    It is called after its module and ``name``: names tell apart what is kept on disk.
+    """
+    loop = FunctionType(template.__code__, {**template.__globals__, **names}, name)
+    loop.__module__, loop.__qualname__ = module, f"{module.split('.')[-2]}.{name}"
     return kernel(loop)
 
 
@@ -68,7 +68,10 @@ def each(arrays: int = 1, cost: int = 1, strict: bool = False) -> Callable[[Call
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         names = function.__code__.co_varnames[arrays : function.__code__.co_argcount]
-        loop = _loop(function, inlined(function, strict=strict), arrays, bool(names))
+        template = _LOOPS[arrays, bool(names)]
+        known = {**function.__globals__, **template.__globals__}  # all files that it is made from
+        formula = inlined(function, strict=strict)
+        loop = bound(template, function.__module__, function.__name__, **{**known, "step": formula})
 
         def served(*arguments: Any, **named: Any) -> Any:
             if not names:
