@@ -129,7 +129,7 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
         "BatchNorm2d 32x32x16x16": layer(lambda: torch.nn.BatchNorm2d(32), 32, 32, 16, 16),
         "BatchNorm1d 128x256": layer(lambda: torch.nn.BatchNorm1d(256), *BATCH),
     },
-    "families/convolution/native.py": {
+    "families/convolution/native.py, tiles.py, lowering.py, outer.py": {
         "Conv2d 8->16, 32x8x28x28": layer(lambda: torch.nn.Conv2d(8, 16, 3, padding=1), 32, 8, 28, 28),
         "Conv2d 64->64, 8x64x16x16": layer(lambda: torch.nn.Conv2d(64, 64, 3, padding=1), 8, 64, 16, 16),
         "Conv2d depthwise 16x64x16x16": layer(lambda: torch.nn.Conv2d(64, 64, 3, padding=1, groups=64), 16, 64, 16, 16),
@@ -139,7 +139,7 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
         "solve_triangular 256": forward(lambda a: torch.linalg.solve_triangular(a, a, upper=True), (256, 256)),
         "cholesky 1000x8x8": forward(lambda a: torch.linalg.cholesky(a @ a.mT + 8 * torch.eye(8)), (1000, 8, 8)),
     },
-    "families/matrix/native.py, outer.py; kernels/native/tiles.py": {
+    "families/matrix/native.py; kernels/native/tiles.py": {
         "linear 128x256 by 256x256": both_ways(F.linear, BATCH, (256, 256), (256,)),
         "linear 128x784 by 256x784": both_ways(F.linear, (128, 784), (256, 784), (256,)),
         "matmul 512": both_ways(torch.matmul, (512, 512), (512, 512)),
@@ -149,10 +149,6 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
         "layer_norm 1024x1024": both_ways(lambda x: F.layer_norm(x, (1024,)), WIDE),
         "rms_norm 1024x1024": both_ways(lambda x: F.rms_norm(x, (1024,)), WIDE),
         "group_norm 32x32x16x16": both_ways(lambda x: F.group_norm(x, 8), (32, 32, 16, 16)),
-    },
-    "families/pooling/native.py": {
-        "back of max_pool2d 32x16x28x28": back(lambda x: F.max_pool2d(x, 2), (32, 16, 28, 28)),
-        "back of max_pool2d 3/2 16x32x32x32": back(lambda x: F.max_pool2d(x, 3, 2, 1), (16, 32, 32, 32)),
     },
     "families/random/native.py": {
         "randn 1M": forward(lambda: torch.randn(1_000_000)),
@@ -183,6 +179,8 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
             lambda w: F.embedding(torch.arange(4096) * 7 % 10_000, w), (10_000, 64)
         ),
         "gather 1024x1024": both_ways(lambda x: x.gather(1, x.detach().argsort(1)), (256, 256)),
+        "back of max_pool2d 32x16x28x28": back(lambda x: F.max_pool2d(x, 2), (32, 16, 28, 28)),
+        "back of max_pool2d 3/2 16x32x32x32": back(lambda x: F.max_pool2d(x, 3, 2, 1), (16, 32, 32, 32)),
         "scatter_add 1024x1024": forward(
             lambda x: torch.zeros_like(x).scatter_add(1, (x * 512).long(), x), WIDE, positive=True
         ),
@@ -204,9 +202,8 @@ LEDGER: dict[str, dict[str, Callable[[], Callable[[], Any]]]] = {
         "Adagrad, MLP": steps(lambda parameters: torch.optim.Adagrad(parameters)),
     },
     "kernels/native/elementwise.py": {
-        "add 1024x1024": forward(torch.add, WIDE, WIDE),
-        "mul_ 1024x1024": forward(lambda x, y: x.mul_(y), WIDE, WIDE),
-        "x * y + x 1024x1024": both_ways(lambda x, y: x * y + x, WIDE, WIDE),
+        "sqrt 1024x1024": forward(torch.sqrt, WIDE, positive=True),
+        "columns by rows 64x128x128": forward(torch.bmm, (64, 128, 1), (64, 1, 128)),
     },
     "kernels/native/elementary.py": {
         title: forward(getattr(torch, name), shape)

@@ -36,7 +36,7 @@ ROOMS_APART = {"fx"}
 #: The files of families that stand on another floor than rows and functions do.
 FAMILY_FLOORS = {
     "native": 1, "outer": 1, "gates": 1, "kernels": 1, "uniform": 1, "counts": 1, "scipy_special": 1,
-    "layers": 6, "transformer": 6,
+    "tiles": 1, "lowering": 1, "layers": 6, "transformer": 6,
 }  # fmt: skip
 
 #: Who may import ``fast``: taking that folder away must change no result.
@@ -218,7 +218,7 @@ def test_only_numpy_and_ml_dtypes_at_run_time():
     for path in FILES:
         allowed = {"numpy", "ml_dtypes", "glassgrad"}
         # Loaded by kernels/compiled.py, only where Numba is.
-        if "native" in path.parts or path.stem in ("native", "outer", "gates"):
+        if "native" in path.parts or path.stem in ("native", "outer", "gates", "tiles"):
             allowed |= {"numba", "llvmlite"}
         for node in tree_of(path).body:  # what a function imports when it is called is its own affair
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

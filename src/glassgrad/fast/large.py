@@ -1,4 +1,4 @@
-"""Elementwise operations on large arrays, shared out among several threads."""
+"""Elementwise operations on large arrays: shared out among several threads, or written over what a rule has made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def applied(ufunc: Any, a: Any, b: Any = None) -> Any:
 def _written(ufunc: Any, out: Any, a: Any, b: Any) -> Any:
     if compiled.least <= out.size and (result := compiled.elementwise.apply(ufunc, out, a, b)) is not None:
         return result
-    return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
+    with np.errstate(all="ignore"):
+        return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
 
 
 # -- rules -------------------------------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ _ARITHMETIC = frozenset([np.negative, np.add, np.subtract, np.multiply, np.divid
 
 
 class Operand(NDArrayOperatorsMixin):
-    """A large array in a rule: arithmetic runs on several threads, and over what the rule itself has made.
+    """A large array in a rule: arithmetic writes over what the rule itself has made.
 
     ``made`` says that the rule made the array and has no name for it, so that nobody else will read it.
     """

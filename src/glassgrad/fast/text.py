@@ -207,7 +207,7 @@ def _at_defaults(row: Row) -> str:
 
 
 def _large(row: Row) -> list[str]:
-    """What the caller goes on with for large arrays: its ufunc over several threads."""
+    """What the caller goes on with for large arrays: its ufunc, compiled where that gains."""
     name, public = row.name, _public(row)
     arrays = ", ".join(_arrays(row))
     otherwise = f" if {_at_defaults(row)} else None" if row.settings else ""

@@ -28,7 +28,7 @@ _M = 1_000_000
 WORTH: dict[str, int] = {
     "activation": 4_500 * _M, "arithmetic": 300 * _M, "attention": 6_000 * _M, "batchnorm": 9_000 * _M,
     "convolution": 2_400 * _M, "elementary": 900 * _M, "elementwise": 3_000 * _M, "linalg": 150 * _M,
-    "matrix": 12_000 * _M, "norm": 3_000 * _M, "optimizer": 3_000 * _M, "pooling": 1_500 * _M, "random": 600 * _M,
+    "matrix": 12_000 * _M, "norm": 3_000 * _M, "optimizer": 3_000 * _M, "random": 600 * _M,
     "recurrent": 180 * _M, "reduce": 3_000 * _M, "scan": 600 * _M, "scatter": 900 * _M, "softmax": 1_500 * _M,
     "sort": 150 * _M, "special": 300 * _M,
 }  # fmt: skip

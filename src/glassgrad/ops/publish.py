@@ -23,7 +23,7 @@ from .declare import COMPOSITES, spelled_by_composite, spelled_by_row
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: Files of families that declare no operation.
-_OTHERS = {"__init__", "native", "outer", "gates", "layers", "transformer"}
+_OTHERS = {"__init__", "native", "outer", "gates", "tiles", "lowering", "layers", "transformer"}
 
 
 def family_files() -> Iterator[str]:

@@ -10,10 +10,9 @@ pytest.importorskip("numba", reason="compiled kernels need Numba")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassgrad.families.convolution import kernels, native
+from glassgrad.families.convolution import kernels, lowering, native
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
-from glassgrad.kernels.native import lowering
 from tests.counts import generated
 
 BOUNDS = {np.dtype("f4"): 4e-6, np.dtype("f8"): 1e-14}

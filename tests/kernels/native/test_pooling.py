@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("numba", reason="compiled kernels need Numba")
 
-from glassgrad.families.pooling import kernels, native
+from glassgrad.families.pooling import kernels
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
 
@@ -43,13 +43,15 @@ def test_of_several_at_one_place_the_last_stays():
 def test_values_may_lie_in_any_way():
     values, places = _pooled((3, 2, 9, 11), "f4", 1)
     turned = np.ascontiguousarray(values.swapaxes(2, 3)).swapaxes(2, 3)
-    one, other = (native.put_back(v, places, (9, 11), False) for v in (values, turned))
+    with compiled.serving(0):
+        one, other = (kernels.put(v, places, (9, 11), False) for v in (values, turned))
     assert one.tobytes() == other.tobytes()
 
 
-@pytest.mark.parametrize("place", [-1, 5, 2**40])
+@pytest.mark.parametrize("place", [-6, 5, 2**40])
 def test_places_outside_are_left_to_numpy(place):
-    assert native.put_back(np.ones((1, 1, 2), "f4"), np.array([[[0, place]]]), (5,), True) is None
+    with compiled.serving(0), pytest.raises(IndexError):
+        kernels.put(np.ones((1, 1, 2), "f4"), np.array([[[0, place]]]), (5,), True)
 
 
 def test_threads_do_not_change_a_bit():
@@ -59,7 +61,7 @@ def test_threads_do_not_change_a_bit():
         made = []
         for threads in (1, 2):
             runtime.set_num_threads(threads)
-            made.append(native.put_back(values, places, (40, 40), False).tobytes())
+            made.append(kernels.put(values, places, (40, 40), False).tobytes())
     finally:
         runtime.set_num_threads(before)
     assert made[0] == made[1]
@@ -67,5 +69,6 @@ def test_threads_do_not_change_a_bit():
 
 def test_nan_and_infinities_stay():
     values, places = np.array([[[np.nan, np.inf, -np.inf]]], "f4"), np.array([[[2, 0, 2]]])
-    found = native.put_back(values, places, (4,), False)
+    with compiled.serving(0):
+        found = kernels.put(values, places, (4,), False)
     assert np.array_equal(found, np.array([[[np.inf, 0, np.nan, 0]]], "f4"), equal_nan=True)

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.native import lowering
 from ...kernels.native.binding import INWARD, kernel, njit, shared_out
-from ...kernels.native.lowering import Group, Plan, Three
 from ...kernels.native.tiles import further, get, lanes, place, put
-from ..matrix import outer
-from ..pooling.native import WIDTH, inner_tile, into_lanes, move, out_of_lanes, tile
+from . import lowering, outer
+from .lowering import Group, Plan, Three
+from .tiles import WIDTH, inner_tile, into_lanes, move, out_of_lanes, tile
 
 Sizes = tuple[int, ...]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..shape.batches import aligned, alike, all_alike
 from .rows import is_vector, solution
-from .singular import linalg_lstsq, unit_matrices
+from .spectra import linalg_lstsq, unit_matrices
 from .triangular import linalg_lu_solve, substitute
 
 

@@ -21,7 +21,7 @@ from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
 from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
 from .rows import check_info, inverse_of, is_vector, linalg_matrix_exp, linalg_slogdet, same_kind, solution
-from .singular import linalg_lstsq, linalg_pinv
+from .spectra import linalg_lstsq, linalg_pinv
 from .triangular import LAPACK, linalg_lu_solve, substitute
 
 # -- inverses and solutions -------------------------------------------------------------------------------------------

@@ -17,10 +17,9 @@ from ...tensor.out import check_apart
 from ..matrix.functions import demand, into, matmul
 from ..shape.rows import expand
 from . import kernels as triangle
-from .eigen import linalg_eig, linalg_eigh
 from .orthogonal import linalg_householder_product, linalg_qr
 from .rows import LinAlgError, is_vector, same_kind, solution, which
-from .singular import linalg_svd
+from .spectra import linalg_eig, linalg_eigh, linalg_svd
 from .triangular import LAPACK, check_definite, linalg_cholesky_ex, linalg_lu, linalg_lu_factor_ex
 
 _new = tuple.__new__

@@ -20,7 +20,7 @@ from . import equations, orthogonal, triangular
 from . import functions as linalg
 from .functions import answer, square, stretched
 from .rows import linalg_slogdet
-from .singular import linalg_svd
+from .spectra import linalg_svd
 
 # -- factors ----------------------------------------------------------------------------------------------------------
 

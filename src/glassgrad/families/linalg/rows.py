@@ -182,7 +182,7 @@ def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
     """The gradient of the determinant: its inverse, turned, times itself; by singular values where that is zero."""
     if (np.asarray(all_values(result)) != 0).all():
         return each(grad * result) * turned(inverse_of(A))
-    from .singular import linalg_svd, unit_matrices  # stands on this module
+    from .spectra import linalg_svd, unit_matrices  # stands on this module
 
     u, s, vh = linalg_svd(A)
     unit = unit_matrices(s)

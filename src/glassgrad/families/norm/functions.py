@@ -19,7 +19,7 @@ from ...ops.unfold import FORMS, Form
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number
 from ..distance.rows import linalg_vector_norm, norm_dim
-from ..linalg.singular import linalg_svd
+from ..linalg.spectra import linalg_svd
 from ..pad.functions import pad
 from ..pointwise.rows import rsqrt
 from ..pooling.functions import avg_pool2d, avg_pool3d

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import REALS, op
+from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import Tensor
 from ...ground import errors
 from ...kernels.choose import keep
@@ -186,18 +186,16 @@ rad2deg.derivative(self=lambda grad: grad * _DEGREES)
 _RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
 
 
-def _no_complex(self: Any, name: str) -> None:
-    if self.dtype.kind == "c":
-        raise not_implemented(name, self)
+#: The columns of functions of real numbers, which whole ones are made.
+_REAL: Any = {"inplace": True, "typed": "float", "batched": "point"}
 
 
 # -- functions of two variables --------------------------------------------------------------------------------------
 
 
-@op("arctan2", inplace=True, typed="float", strict=True, batched="point")
+@op("arctan2", **_REAL, strict=True, serves=(FLOATS, "atan2_cpu"))
 def atan2(self: Any, other: Any, /) -> Any:
     """The angle of the point (other, self), in (-pi, pi]."""
-    _no_complex(self, "atan2_cpu")
     return np.arctan2(self, other)
 
 
@@ -209,11 +207,9 @@ def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
     return shared * other, shared * -self
 
 
-@op(inplace=True, typed="promote", strict=True, batched="point")
+@op(inplace=True, typed="promote", strict=True, serves=(FLOATS, "hypot_cpu"), batched="point")
 def hypot(self: Any, other: Any, /) -> Any:
     """The length of the hypotenuse over two sides."""
-    if self.dtype.kind in "biuc":
-        raise not_implemented("hypot_cpu", self)
     return np.hypot(self, other)
 
 
@@ -223,10 +219,9 @@ hypot.derivative(
 )
 
 
-@op(inplace=True, typed="float", strict=True, batched="point")
+@op(**_REAL, strict=True, serves=(FLOATS, "copysign_cpu"))
 def copysign(self: Any, other: Any, /) -> Any:
     """The sizes of ``self`` with the signs of ``other``."""
-    _no_complex(self, "copysign_cpu")
     return np.copysign(self, other)
 
 
@@ -236,10 +231,9 @@ copysign.derivative(
 )
 
 
-@op(node="CopysignBackward1", inplace=True, public=False, batched="point")
+@op(node="CopysignBackward1", inplace=True, public=False, serves=(REALS + "?", "copysign_cpu"), batched="point")
 def copysign_number(self: Any, /, other: Any) -> Any:
     """The sizes of ``self`` with the sign of a number."""
-    _no_complex(self, "copysign_cpu")
     return np.copysign(self, self.dtype.type(other))
 
 
@@ -284,12 +278,11 @@ heaviside.derivative(self=refuse_heaviside, values=refuse_heaviside)
 
 
 def _xlogy(self: Any, other: Any) -> Any:
-    _no_complex(self, "xlogy_cpu")
     zero = np.logical_and(self == 0, other == other)
     return np.where(zero, self.dtype.type(0), self * np.log(np.where(zero, other.dtype.type(1), other)))[()]
 
 
-@op(inplace=True, typed="float", strict=True, batched="point")
+@op(**_REAL, strict=True, serves=(FLOATS, "xlogy_cpu"))
 def xlogy(self: Any, other: Any, /) -> Any:
     """``self * log(other)``, zero where ``self`` is zero."""
     return _xlogy(self, other)
@@ -301,7 +294,7 @@ xlogy.derivative(
 )
 
 
-@op(node="XlogyBackward2", inplace=True, public=False, batched="point")
+@op(node="XlogyBackward2", inplace=True, public=False, serves=(REALS + "?", "xlogy_cpu"), batched="point")
 def xlogy_number(self: Any, /, other: Any) -> Any:
     """``self`` times the logarithm of a number, zero where ``self`` is zero."""
     return _xlogy(self, self.dtype.type(other))
@@ -314,7 +307,7 @@ xlogy_number.derivative(
 )
 
 
-@op(node="XlogyBackward1", public=False, batched="point")
+@op(node="XlogyBackward1", public=False, serves=(REALS + "?", "xlogy_cpu"), batched="point")
 def xlogy_of_number(other: Any, /, self: Any) -> Any:
     """A number times the logarithms of ``other``, zero for the number zero."""
     return _xlogy(other.dtype.type(self), other)
@@ -323,11 +316,9 @@ def xlogy_of_number(other: Any, /, self: Any) -> Any:
 xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
 
 
-@op(typed="promote", strict=True, batched="point")
+@op(typed="promote", strict=True, serves=(FLOATS + COMPLEX, "logaddexp_cpu"), batched="point")
 def logaddexp(self: Any, other: Any, /) -> Any:
     """The logarithm of the sum of two exponentials."""
-    if self.dtype.kind in "biu":
-        raise not_implemented("logaddexp_cpu", self)
     if self.dtype.kind == "c":
         first = self.real >= other.real
         high, low = np.where(first, self, other), np.where(first, other, self)
@@ -341,11 +332,9 @@ logaddexp.derivative(
 )
 
 
-@op(typed="promote", strict=True, serves=(REALS + "?", "logaddexp2_cpu"), batched="point")
+@op(typed="promote", strict=True, serves=(FLOATS, "logaddexp2_cpu"), batched="point")
 def logaddexp2(self: Any, other: Any, /) -> Any:
     """The logarithm to base 2 of the sum of two powers of two."""
-    if self.dtype.kind in "biu":
-        raise not_implemented("logaddexp2_cpu", self)
     return np.logaddexp2(self, other)
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...ground import errors
 from ...kernels.columns import not_implemented
 from ..compare.rows import zero_like
-from .rows import single
 
 
 def _rounding(function: Any, name: str) -> Any:
@@ -65,13 +64,12 @@ def round(self: Any, /) -> Any:
 round.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(node="RoundBackward1", inplace=True, public=False, out=errors.OUT_FOUND, batched="point")
+@op(
+    node="RoundBackward1", inplace=True, public=False, out=errors.OUT_FOUND, halves="single", batched="point",
+    serves=(FLOATS, lambda self, decimals: not_implemented("round_cpu" if decimals else "round_vml_cpu", self)),
+)  # fmt: skip
 def round_decimals(self: Any, /, decimals: Any) -> Any:
     """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
-    if self.dtype.kind != "f" and self.dtype.kind != "V":
-        raise not_implemented("round_cpu" if decimals else "round_vml_cpu", self)
-    if self.dtype.itemsize == 2:
-        return single(lambda x: round_decimals.row.kernel(x, decimals), self)
     power = self.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
     return np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
 
@@ -79,11 +77,9 @@ def round_decimals(self: Any, /, decimals: Any) -> Any:
 round_decimals.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True, out=errors.OUT_FOUND, batched="point")
+@op(inplace=True, out=errors.OUT_FOUND, serves=(FLOATS, "frac_cpu"), batched="point")
 def frac(self: Any, /) -> Any:
     """The part behind the point, with the sign of the number."""
-    if self.dtype.kind in "biuc":
-        raise not_implemented("frac_cpu", self)
     return self - np.trunc(self)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
@@ -123,11 +123,9 @@ def sqrt(self: Any, /) -> Any:
 sqrt.derivative(self=lambda grad, result: grad / (result + result))
 
 
-@op(inplace=True, typed="float", batched="point")
+@op(inplace=True, typed="float", halves="single", batched="point")
 def rsqrt(self: Any, /) -> Any:
     """One over the square root."""
-    if self.dtype.itemsize == 2:
-        return single(rsqrt.row.kernel, self)
     return np.reciprocal(np.sqrt(self))
 
 
@@ -316,13 +314,9 @@ sigmoid_backward.derivative(
 )
 
 
-@op(lenient=True, inplace=True, typed="float", batched="point")
+@op(lenient=True, inplace=True, typed="float", serves=(FLOATS, "logit_cpu"), halves="single", batched="point")
 def logit(self: Any, /, eps: Any = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
-    if self.dtype.kind == "c":
-        raise not_implemented("logit_cpu", self)
-    if self.dtype.itemsize == 2:
-        return single(lambda x: logit.row.kernel(x, eps), self)
     if eps is not None:
         kind = self.dtype.type
         self = np.clip(self, kind(eps), kind(1 - eps))
@@ -341,26 +335,30 @@ def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
 # -- Operations on the bits of integers and on truth values; none carries gradients.
 
 
+#: The columns of operations on bits.
+_BITS: Any = {"inplace": True, "constant": True, "ruleless": True, "typed": "promote", "batched": "point"}
+
+
 def _whole(self: Any, name: str, kinds: str = "biu") -> None:
     if self.dtype.kind not in kinds:
         raise not_implemented(name, self)
 
 
-@op(operator="and", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
+@op(operator="and", **_BITS)
 def bitwise_and(self: Any, other: Any, /) -> Any:
     """The bits that are set in both."""
     _whole(self, "bitwise_and_cpu")
     return self & other
 
 
-@op(operator="or", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
+@op(operator="or", **_BITS)
 def bitwise_or(self: Any, other: Any, /) -> Any:
     """The bits that are set in at least one."""
     _whole(self, "bitwise_or_cpu")
     return self | other
 
 
-@op(operator="xor", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
+@op(operator="xor", **_BITS)
 def bitwise_xor(self: Any, other: Any, /) -> Any:
     """The bits that are set in just one."""
     _whole(self, "bitwise_xor_cpu")
@@ -374,7 +372,7 @@ def bitwise_not(self: Any, /) -> Any:
     return ~self
 
 
-@op(operator="lshift", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
+@op(operator="lshift", **_BITS)
 def bitwise_left_shift(self: Any, other: Any, /) -> Any:
     """The bits moved up by ``other`` places; zero where that is negative or as wide as the dtype."""
     _whole(self, "lshift_cpu", "iu")
@@ -383,7 +381,7 @@ def bitwise_left_shift(self: Any, other: Any, /) -> Any:
     return np.where(odd, self.dtype.type(0), np.left_shift(self, np.where(odd, 0, other).astype(self.dtype)))[()]
 
 
-@op(operator="rshift", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
+@op(operator="rshift", **_BITS)
 def bitwise_right_shift(self: Any, other: Any, /) -> Any:
     """The bits moved down by ``other`` places; only the sign is left where that is negative or too wide."""
     _whole(self, "rshift_cpu", "iu")
@@ -395,28 +393,23 @@ def bitwise_right_shift(self: Any, other: Any, /) -> Any:
 # -- What integers and floats are made of, elementwise: common divisors; mantissas, exponents and neighbours.
 
 
-def _check_integers(name: str, self: Any) -> None:
-    if self.dtype.kind not in "iu":
-        raise not_implemented(name, self)
-
-
-@op(inplace=True, constant=True, ruleless=True, typed="promote", strict=True, batched="point")
+@op(**_BITS, strict=True)
 def gcd(self: Any, other: Any, /) -> Any:
     """The greatest common divisor; zero of two zeros.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.gcd.html
     """
-    _check_integers("gcd_cpu", self)
+    _whole(self, "gcd_cpu", "iu")
     return np.gcd(self, other)
 
 
-@op(inplace=True, constant=True, ruleless=True, typed="promote", strict=True, batched="point")
+@op(**_BITS, strict=True)
 def lcm(self: Any, other: Any, /) -> Any:
     """The least common multiple; zero beside a zero.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.lcm.html
     """
-    _check_integers("lcm_cpu", self)
+    _whole(self, "lcm_cpu", "iu")
     return np.lcm(self, other)
 
 
@@ -452,15 +445,12 @@ def halved(self: Any, exponent: Any, /) -> Any:
 halved.derivative(self=lambda grad, exponent: halved(grad, exponent))
 
 
-@op(inplace=True, typed="promote", strict=True, batched="point")
+@op(inplace=True, typed="promote", strict=True, serves=(FLOATS, "nextafter_cpu"), batched="point")
 def nextafter(self: Any, other: Any, /) -> Any:
     """The float next to each element in the direction of ``other``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nextafter.html
     """
-    kind = self.dtype.kind
-    if kind not in "fV":
-        raise not_implemented("nextafter_cpu", self)
     return np.nextafter(self, other)
 
 

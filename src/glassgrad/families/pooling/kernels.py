@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import compiled
+from ..scatter.kernels import inside
 
 ndarray = np.ndarray
 _ALL = slice(None)
@@ -296,13 +297,14 @@ def _flat(indices: Any, area: int, ndim: int) -> Any:
 
 def put(values: Any, indices: Any, sizes: tuple[int, ...], apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each value at its place; values at one place add up unless ``apart``."""
-    if values.size >= compiled.least:
-        result = compiled.pooling.put_back(values, indices, sizes, apart)
-        if result is not None:
-            return result
-    ndim = len(sizes)
+    ndim, area = len(sizes), prod(sizes)
     shape = (*values.shape[: values.ndim - ndim], *sizes)
-    places = _flat(indices, prod(sizes), ndim)
+    if compiled.least <= values.size > 0 and inside(indices, area):
+        out = np.zeros(shape, values.dtype)
+        lines = [array.reshape(prod(shape[:-ndim]), -1) for array in (out, indices, values)]
+        if compiled.scatter.placed(*lines, 1, not apart):
+            return out
+    places = _flat(indices, area, ndim)
     if values.dtype.itemsize == 2 and values.dtype.kind in "fV" and not apart:
         return put(values.astype(np.float32), indices, sizes, apart).astype(values.dtype)
     out = np.zeros(shape, values.dtype)

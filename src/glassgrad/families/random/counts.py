@@ -7,7 +7,7 @@ out from it, and on leaving the generator is set back to where the last one used
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import ceil, cos, exp, floor, inf, lgamma, log, log1p, nan, pi, sin, sqrt
+from math import cos, exp, floor, inf, isnan, lgamma, log, log1p, nan, pi, sin, sqrt
 from operator import length_hint
 from typing import Any
 
@@ -37,11 +37,14 @@ class Stream:
 
     def __enter__(self) -> Stream:
         self.gen.lock.acquire()
-        self.unit = self._units().__next__ if self.block > _FEW else self._single
+        self.numbers = self._units() if self.block > _FEW else iter(self._single, None)
+        waiting = self.gen.next_normal
+        self.kept = [waiting is not None, waiting or 0.0]
         return self
 
     def __exit__(self, *_: Any) -> None:
         try:
+            self.gen.next_normal = self.kept[1] if self.kept[0] else None
             unused = length_hint(self.rest)
             if unused:
                 twister = self.gen.twister()
@@ -61,25 +64,169 @@ class Stream:
             self.rest = iter(unit64(self.gen, self.size).tolist())
             yield from self.rest
 
-    def normal(self) -> float:
-        """A standard normal number; the second of a pair waits in the generator. Source: Box and Muller (1958)."""
-        gen = self.gen
-        kept = gen.next_normal
-        if kept is not None:
-            gen.next_normal = None
-            return kept
-        angle = 2.0 * pi * self.unit()
-        radius = sqrt(-2.0 * log1p(-self.unit()))
-        gen.next_normal = radius * sin(angle)
+
+# -- One number after another: in Python, and compiled from the same text.
+
+_MANY = 10.0  # from this mean on a count is found by rejection
+_SQUEEZE = float(np.float32(0.0331))  # PyTorch's constants are single precision
+# the error of Stirling's formula for 0 to 9
+_TAILS = (
+    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
+    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
+)  # fmt: skip
+
+
+def samplers(unit: Any, floor: Any, compiled: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
+    """Samplers of a normal, a gamma, a Poisson and a binomial number.
+
+    ``unit(stream)`` gives the next float64 from [0, 1); ``compiled`` makes of each function what is to be called.
+    """
+
+    @compiled
+    def normal(stream: Any, kept: Any) -> Any:
+        """``kept`` says whether the second number of a pair waits, and which. Source: Box and Muller (1958)."""
+        if kept[0]:
+            kept[0] = 0
+            return kept[1]
+        angle = 2.0 * pi * unit(stream)
+        radius = sqrt(-2.0 * log1p(-unit(stream)))
+        kept[0] = 1
+        kept[1] = radius * sin(angle)
         return radius * cos(angle)
+
+    @compiled
+    def gamma(stream: Any, kept: Any, shape: Any, exponent: Any, d: Any, c: Any) -> Any:
+        """``exponent`` is zero but for shape parameters below one. Source: Marsaglia and Tsang (2000)."""
+        scale = 1.0
+        if exponent != 0:
+            if shape == 0:
+                return 0.0
+            scale = (1.0 - unit(stream)) ** exponent
+        while True:
+            x = normal(stream, kept)
+            y = 1.0 + c * x
+            while y <= 0:
+                x = normal(stream, kept)
+                y = 1.0 + c * x
+            v = y * y * y
+            u = 1.0 - unit(stream)
+            square = x * x
+            if u < 1.0 - _SQUEEZE * square * square or log(u) < 0.5 * square + d * (1.0 - v + log(v)):
+                return (scale * d) * v
+
+    @compiled
+    def many_events(stream: Any, rate: Any) -> Any:
+        """By transformed rejection. Source: Hoermann (1993), PTRS."""
+        b = 0.931 + 2.53 * sqrt(rate)
+        a = -0.059 + 0.02483 * b
+        alpha, bound = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+        while True:
+            u = unit(stream) - 0.5
+            v = unit(stream)
+            us = 0.5 - abs(u)
+            k = floor((2 * a / us + b) * u + rate + 0.43) if us > 0 else -1.0
+            if us >= 0.07 and v <= bound:
+                return float(k)
+            if k < 0 or us < 0.013 and v > us:
+                continue
+            level = log(v) if v > 0 else -inf
+            if level + log(alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1):
+                return float(k)
+
+    @compiled
+    def poisson(stream: Any, rate: Any) -> Any:
+        """By products of uniform numbers, or for high rates by rejection; -1 if the rate is none."""
+        if not rate >= 0:
+            return -1.0
+        if rate >= _MANY:
+            return many_events(stream, rate)
+        count, product, end = 0.0, 1.0, exp(-rate)
+        while rate != 0:
+            product *= unit(stream)
+            if product <= end:
+                break
+            count += 1.0
+        return count
+
+    @compiled
+    def tail(k: Any) -> Any:
+        if k < 10:
+            return _TAILS[int(k)]
+        square = (k + 1) * (k + 1)
+        return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+
+    @compiled
+    def many_successes(stream: Any, n: Any, p: Any, mean: Any, deviation: Any, odds: Any, middle: Any) -> Any:
+        """By transformed rejection. Source: Hoermann (1993), BTRS, with the logarithm its listing lacks."""
+        b = 1.15 + 2.53 * deviation
+        a = -0.0873 + 0.0248 * b + 0.01 * p
+        c = mean + 0.5
+        bound = 0.92 - 4.2 / b
+        alpha = (2.83 + 5.1 / b) * deviation
+        level = tails = nan  # most numbers are taken before these are wanted
+        while True:
+            u = unit(stream) - 0.5
+            v = unit(stream)
+            us = 0.5 - abs(u)
+            k = float(floor((2 * a / us + b) * u + c)) if us > 0 else -1.0
+            if k < 0 or k > n:
+                continue
+            if us >= 0.07 and v <= bound:
+                return k
+            if isnan(level):
+                level = (middle + 0.5) * log((middle + 1) / (odds * (n - middle + 1)))
+                tails = tail(middle) + tail(n - middle)
+            upper = (
+                level
+                + (n + 1) * log((n - middle + 1) / (n - k + 1))
+                + (k + 0.5) * log(odds * (n - k + 1) / (k + 1))
+                + tails
+                - tail(k)
+                - tail(n - k)
+            )
+            x = v * alpha / (a / (us * us) + b)
+            if (log(x) if x > 0 else -inf) <= upper:
+                return k
+
+    @compiled
+    def few_successes(stream: Any, trials: Any, log_rest: Any) -> Any:
+        """Counted by the gaps between them, which are geometric."""
+        trial, successes = 0.0, 0.0
+        while True:
+            u = unit(stream)
+            trial += -floor(-(log(u) / log_rest)) if u > 0 else inf
+            if not trial <= trials:
+                return successes
+            successes += 1.0
+
+    @compiled
+    def binomial(
+        stream: Any, trials: Any, chance: Any, rare: Any, mean: Any, log_rest: Any, deviation: Any, odds: Any,
+        middle: Any,
+    ) -> Any:  # fmt: skip
+        """The rarer outcome is counted, of chance ``rare``."""
+        if trials <= 0 or chance <= 0:
+            return 0.0
+        if chance >= 1:
+            return trials
+        if isnan(chance):
+            return nan
+        if mean >= _MANY:
+            k = many_successes(stream, trials, rare, mean, deviation, odds, middle)
+        else:
+            k = few_successes(stream, trials, log_rest)
+        return trials - k if chance > 0.5 else k
+
+    return normal, gamma, poisson, binomial
+
+
+normal, _gamma, _poisson, _binomial = samplers(next, floor, lambda function: function)
 
 
 # -- Counts drawn as PyTorch's CPU kernels draw them: Poisson and binomial; knows generators and arrays, no tensors.
 
-Unit = Callable[[], float]
 _NO_RATE = "invalid Poisson rate, expected rate to be non-negative"
 _WORTH = 64  # numbers that the compiled form makes while a loop in Python makes one
-_MANY = 10.0  # from this mean on a count is found by rejection
 
 
 def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
@@ -93,44 +240,13 @@ def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
             return drawn.reshape(rates.shape)
     listed = rates.reshape(-1).astype(np.float64).tolist()
     expected = int(sum(rate + 1 if rate < _MANY else 3 for rate in listed if rate >= 0)) + 1
+    counts = []
     with Stream(gen, expected) as stream:
-        counts = [_poisson(rate, stream.unit) for rate in listed]
+        for rate in listed:
+            counts.append(_poisson(stream.numbers, rate))
+            if counts[-1] < 0:
+                raise RuntimeError(_NO_RATE)
     return np.array(counts, np.float64).reshape(rates.shape)
-
-
-def _poisson(rate: float, unit: Unit) -> int:
-    """By products of uniform numbers, or for high rates by rejection. Source: Hoermann (1993), PTRS."""
-    if not rate >= 0:
-        raise RuntimeError(_NO_RATE)
-    if rate >= _MANY:
-        return _poisson_rejected(rate, unit)
-    count, product, end = 0, 1.0, exp(-rate)
-    while rate:
-        product *= unit()
-        if product <= end:
-            break
-        count += 1
-    return count
-
-
-def _poisson_rejected(rate: float, unit: Unit) -> int:
-    b = 0.931 + 2.53 * sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    alpha, bound = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
-    while True:
-        u, v = unit() - 0.5, unit()
-        us = 0.5 - abs(u)
-        k = floor((2 * a / us + b) * u + rate + 0.43)
-        if us >= 0.07 and v <= bound:
-            return k
-        if k < 0 or us < 0.013 and v > us:
-            continue
-        if _log(v) + log(alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1):
-            return k
-
-
-def _log(x: float) -> float:
-    return log(x) if x > 0 else -inf
 
 
 def binomial(gen: Generator, count: np.ndarray, prob: np.ndarray) -> np.ndarray:
@@ -155,82 +271,9 @@ def binomial(gen: Generator, count: np.ndarray, prob: np.ndarray) -> np.ndarray:
             native[0].binomial(native[1], np.array(facts, np.float64), drawn)
             return drawn.astype(count.dtype).reshape(count.shape)
     rows = zip(*(a.tolist() for a in facts), strict=True)
-    successes = []
     with Stream(gen, 3 * n.size) as stream:
-        for trials, chance, rarer, average, log_rest, spread, ratio, peak in rows:
-            if trials <= 0 or chance <= 0:
-                successes.append(0.0)
-            elif chance >= 1:
-                successes.append(trials)
-            elif chance != chance:  # noqa: PLR0124  NaN
-                successes.append(nan)
-            else:
-                if average >= _MANY:
-                    k = _binomial_rejected(trials, rarer, average, spread, ratio, peak, stream.unit)
-                else:
-                    k = _binomial_by_gaps(trials, log_rest, stream.unit)
-                successes.append(trials - k if chance > 0.5 else k)
+        successes = [_binomial(stream.numbers, *row) for row in rows]
     return np.array(successes, np.float64).astype(count.dtype).reshape(count.shape)
-
-
-def _binomial_by_gaps(trials: float, log_rest: float, unit: Unit) -> float:
-    """Successes counted by the gaps between them, which are geometric."""
-    trial, successes = 0.0, 0.0
-    while True:
-        u = unit()
-        trial += ceil(log(u) / log_rest) if u > 0 else inf
-        if not trial <= trials:
-            return successes
-        successes += 1
-
-
-# the error of Stirling's formula for 0 to 9
-TAILS = (
-    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
-    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
-)  # fmt: skip
-
-
-def _tail(k: float) -> float:
-    if k < len(TAILS):
-        return TAILS[int(k)]
-    square = (k + 1) * (k + 1)
-    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
-
-
-def _binomial_rejected(
-    n: float, p: float, mean: float, deviation: float, odds: float, middle: float, unit: Unit
-) -> float:
-    """By transformed rejection. Source: Hoermann (1993), BTRS, with the logarithm its listing lacks."""
-    b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    c = mean + 0.5
-    bound = 0.92 - 4.2 / b
-    alpha = (2.83 + 5.1 / b) * deviation
-    level: Any = None
-    while True:
-        u, v = unit() - 0.5, unit()
-        us = 0.5 - abs(u)
-        k = float(floor((2 * a / us + b) * u + c)) if us > 0 else -inf
-        if k < 0 or k > n:
-            continue
-        if us >= 0.07 and v <= bound:
-            return k
-        if level is None:
-            level = (
-                (middle + 0.5) * log((middle + 1) / (odds * (n - middle + 1))),
-                _tail(middle) + _tail(n - middle),
-            )
-        upper = (
-            level[0]
-            + (n + 1) * log((n - middle + 1) / (n - k + 1))
-            + (k + 0.5) * log(odds * (n - k + 1) / (k + 1))
-            + level[1]
-            - _tail(k)
-            - _tail(n - k)
-        )
-        if _log(v * alpha / (a / (us * us) + b)) <= upper:
-            return k
 
 
 # -- Gamma and Dirichlet numbers as PyTorch's CPU kernels draw them, and how they move with their parameters.
@@ -239,8 +282,7 @@ def _binomial_rejected(
 # and fits of Jankowiak and Obermeyer, Pathwise derivatives beyond the reparameterization trick (2018).
 
 F8 = np.dtype("f8")
-_THIRD = np.float32(1) / np.float32(3)  # PyTorch's constants are single precision
-SQUEEZE = float(np.float32(0.0331))
+_THIRD = np.float32(1) / np.float32(3)  # in single precision, as _SQUEEZE
 
 
 # -- drawing ----------------------------------------------------------------------------------------------------------
@@ -266,35 +308,11 @@ def standard_gamma(gen: Generator, alpha: np.ndarray) -> np.ndarray:
             native[0].gamma(native[1], kept, flat.astype(F8), exponent.astype(F8), d, c.astype(F8), drawn)
             gen.next_normal = float(kept[1]) if kept[0] else None
             return np.maximum(drawn.astype(alpha.dtype), np.finfo(alpha.dtype).tiny).reshape(alpha.shape)
-    samples = []
+    facts = zip(*(a.tolist() for a in (flat, exponent, d, c)), strict=True)
     with Stream(gen, 4 * flat.size) as stream:
-        unit, normal = stream.unit, stream.normal
-        for shape, is_small, power, d_, c_ in zip(
-            flat.tolist(), small.tolist(), exponent.tolist(), d.tolist(), c.tolist(), strict=True
-        ):
-            scale = 1.0
-            if is_small:
-                if shape == 0:
-                    samples.append(0.0)
-                    continue
-                scale = (1.0 - unit()) ** power
-            samples.append(_one(scale * d_, d_, c_, unit, normal))
+        samples = [_gamma(stream.numbers, stream.kept, *row) for row in facts]
     values = np.array(samples, F8).astype(alpha.dtype)
     return np.maximum(values, np.finfo(alpha.dtype).tiny).reshape(alpha.shape)
-
-
-def _one(scale: float, d: float, c: float, unit: Any, normal: Any) -> float:
-    while True:
-        x = normal()
-        y = 1.0 + c * x
-        while y <= 0:
-            x = normal()
-            y = 1.0 + c * x
-        v = y * y * y
-        u = 1.0 - unit()
-        square = x * x
-        if u < 1.0 - SQUEEZE * square * square or log(u) < 0.5 * square + d * (1.0 - v + log(v)):
-            return scale * v
 
 
 def dirichlet(gen: Generator, alpha: np.ndarray) -> np.ndarray:

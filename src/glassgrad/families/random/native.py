@@ -6,7 +6,7 @@ AVX2 round: fused products are one instruction here, where NumPy takes the way t
 
 from __future__ import annotations
 
-from math import cos, exp, inf, lgamma, log, log1p, nan, pi, sin, sqrt
+from math import pi
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from ...kernels.native.binding import inlined, kernel
 from ...kernels.native.mathematics import recast
-from .counts import SQUEEZE, TAILS
+from .counts import samplers
 from .kernels import (  # fmt: skip
     COS,
     LN2_HIGH,
@@ -40,8 +40,6 @@ _SIN0, _SIN1, _SIN2 = [f4(c) for c in SIN]
 _COS0, _COS1, _COS2 = [f4(c) for c in COS]
 _LOW = f4(TURN_LOW)
 _PIECE = 2048  # numbers drawn and worked on at a time
-_TAILS = np.array(TAILS)
-_MANY = 10.0
 
 
 # -- the stream --------------------------------------------------------------------------------------------------------
@@ -308,17 +306,7 @@ normal32 = kernel(_normal32, strict=True)
 # -- one after another -------------------------------------------------------------------------------------------------
 
 
-@_strict
-def _normal(state: Any, kept: Any) -> Any:
-    """A standard normal number; ``kept`` says whether the second of a pair waits, and which."""
-    if kept[0] != 0:
-        kept[0] = 0
-        return kept[1]
-    angle = 2.0 * pi * _unit(state)
-    radius = sqrt(-2.0 * log1p(-_unit(state)))
-    kept[0] = 1
-    kept[1] = radius * sin(angle)
-    return radius * cos(angle)
+_normal, _gamma, _poisson, _binomial = samplers(_unit, np.floor, _strict)
 
 
 def _normals(state: Any, kept: Any, out: Any) -> None:
@@ -331,139 +319,31 @@ def _few32(state: Any, kept: Any, out: Any, mean: Any, std: Any) -> None:
         out[i] = f4(_normal(state, kept) * std + mean)
 
 
-def _gamma(state: Any, kept: Any, shape: Any, exponent: Any, d: Any, c: Any, out: Any) -> None:
-    """Source: Marsaglia and Tsang (2000)."""
+def _gammas(state: Any, kept: Any, shape: Any, exponent: Any, d: Any, c: Any, out: Any) -> None:
     for i in range(out.size):
-        scale = 1.0
-        if exponent[i] != 0:
-            if shape[i] == 0:
-                out[i] = 0.0
-                continue
-            scale = (1.0 - _unit(state)) ** exponent[i]
-        while True:
-            x = _normal(state, kept)
-            y = 1.0 + c[i] * x
-            while y <= 0:
-                x = _normal(state, kept)
-                y = 1.0 + c[i] * x
-            v = y * y * y
-            u = 1.0 - _unit(state)
-            square = x * x
-            if u < 1.0 - SQUEEZE * square * square or log(u) < 0.5 * square + d[i] * (1.0 - v + log(v)):
-                out[i] = (scale * d[i]) * v
-                break
+        out[i] = _gamma(state, kept, shape[i], exponent[i], d[i], c[i])
 
 
-@_strict
-def _rejected(state: Any, rate: Any) -> Any:
-    b = 0.931 + 2.53 * sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    alpha, bound = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
-    while True:
-        u = _unit(state) - 0.5
-        v = _unit(state)
-        us = 0.5 - abs(u)
-        k = np.floor((2 * a / us + b) * u + rate + 0.43)
-        if us >= 0.07 and v <= bound:
-            return k
-        if k < 0 or us < 0.013 and v > us:
-            continue
-        level = log(v) if v > 0 else -inf
-        if level + log(alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1):
-            return k
-
-
-def _poisson(state: Any, rates: Any, out: Any) -> bool:
-    """Counts; False at a rate that is none. Source: Hoermann (1993), PTRS."""
+def _poissons(state: Any, rates: Any, out: Any) -> bool:
+    """Counts; False at a rate that is none."""
     for i in range(out.size):
-        rate = rates[i]
-        if not rate >= 0:
+        out[i] = _poisson(state, rates[i])
+        if out[i] < 0:
             return False
-        if rate >= _MANY:
-            out[i] = _rejected(state, rate)
-            continue
-        count, product, end = 0, 1.0, exp(-rate)
-        while rate != 0:
-            product *= _unit(state)
-            if product <= end:
-                break
-            count += 1
-        out[i] = count
     return True
 
 
-@_strict
-def _tail(k: Any) -> Any:
-    if k < 10:
-        return _TAILS[int(k)]
-    square = (k + 1) * (k + 1)
-    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
-
-
-@_strict
-def _transformed(state: Any, n: Any, p: Any, mean: Any, deviation: Any, odds: Any, middle: Any) -> Any:
-    b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    c = mean + 0.5
-    bound = 0.92 - 4.2 / b
-    alpha = (2.83 + 5.1 / b) * deviation
-    level = (middle + 0.5) * log((middle + 1) / (odds * (n - middle + 1)))
-    tails = _tail(middle) + _tail(n - middle)
-    while True:
-        u = _unit(state) - 0.5
-        v = _unit(state)
-        us = 0.5 - abs(u)
-        k = np.floor((2 * a / us + b) * u + c) if us > 0 else -inf
-        if k < 0 or k > n:
-            continue
-        if us >= 0.07 and v <= bound:
-            return k
-        upper = (
-            level
-            + (n + 1) * log((n - middle + 1) / (n - k + 1))
-            + (k + 0.5) * log(odds * (n - k + 1) / (k + 1))
-            + tails
-            - _tail(k)
-            - _tail(n - k)
-        )
-        x = v * alpha / (a / (us * us) + b)
-        if (log(x) if x > 0 else -inf) <= upper:
-            return k
-
-
-@_strict
-def _by_gaps(state: Any, trials: Any, log_rest: Any) -> Any:
-    trial, successes = 0.0, 0.0
-    while True:
-        u = _unit(state)
-        trial += np.ceil(log(u) / log_rest) if u > 0 else inf
-        if not trial <= trials:
-            return successes
-        successes += 1
-
-
-def _binomial(state: Any, facts: Any, out: Any) -> None:
-    """Successes; the rows of ``facts`` are those that ``counts.binomial`` computes. Source: Hoermann (1993), BTRS."""
+def _binomials(state: Any, facts: Any, out: Any) -> None:
+    """Successes; the rows of ``facts`` are those that ``counts.binomial`` computes."""
     for i in range(out.size):
-        trials, chance = facts[0, i], facts[1, i]
-        if trials <= 0 or chance <= 0:
-            out[i] = 0.0
-        elif chance >= 1:
-            out[i] = trials
-        elif np.isnan(chance):
-            out[i] = nan
-        else:
-            if facts[3, i] >= _MANY:
-                k = _transformed(state, trials, facts[2, i], facts[3, i], facts[5, i], facts[6, i], facts[7, i])
-            else:
-                k = _by_gaps(state, trials, facts[4, i])
-            out[i] = trials - k if chance > 0.5 else k
+        f = facts[:, i]
+        out[i] = _binomial(state, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7])
 
 
-normals, gamma = kernel(_normals, strict=True), kernel(_gamma, strict=True)
+normals, gamma = kernel(_normals, strict=True), kernel(_gammas, strict=True)
 #: The same as ``normals``, of another mean and deviation, rounded to float32.
 few32 = kernel(_few32, strict=True)
-poisson, binomial = kernel(_poisson, strict=True), kernel(_binomial, strict=True)
+poisson, binomial = kernel(_poissons, strict=True), kernel(_binomials, strict=True)
 
 
 # -- whole numbers -----------------------------------------------------------------------------------------------------

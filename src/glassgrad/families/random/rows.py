@@ -52,16 +52,10 @@ def normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
     return placed(self, lambda n: draws.normal(source(generator), n, self.dtype, mean, std, contiguous=not gap))
 
 
-normal_over.derivative(self=lambda grad: nothing(grad))
-
-
 @op(node="UniformBackward0", public=False)
 def uniform_over(self: Any, /, low: float, high: float, generator: Any) -> Any:
     """Numbers spread evenly from ``low`` to ``high`` in the shape of ``self``."""
     return placed(self, lambda n: draws.uniform(source(generator), n, self.dtype, low, high))
-
-
-uniform_over.derivative(self=lambda grad: nothing(grad))
 
 
 @op(node="RandomBackward2", public=False)
@@ -70,16 +64,10 @@ def random_over(self: Any, /, generator: Any) -> Any:
     return placed(self, lambda n: draws.random_(source(generator), n, self.dtype))
 
 
-random_over.derivative(self=lambda grad: nothing(grad))
-
-
 @op(node="RandomBackward1", public=False)
 def random_below(self: Any, /, high: int, generator: Any) -> Any:
     """Whole numbers from 0 to ``high - 1`` in the shape of ``self``."""
     return placed(self, lambda n: draws.random_(source(generator), n, self.dtype, 0, high))
-
-
-random_below.derivative(self=lambda grad: nothing(grad))
 
 
 @op(node="RandomBackward0", public=False)
@@ -88,16 +76,10 @@ def random_between(self: Any, /, low: int, high: Any, generator: Any) -> Any:
     return placed(self, lambda n: draws.random_(source(generator), n, self.dtype, low, high))
 
 
-random_between.derivative(self=lambda grad: nothing(grad))
-
-
 @op(node="BernoulliBackward2", public=False)
 def bernoulli_over(self: Any, /, p: float, generator: Any) -> Any:
     """Ones with chance ``p``, else zeros, in the shape of ``self``."""
     return placed(self, lambda n: draws.bernoulli(source(generator), p, n, self.dtype))
-
-
-bernoulli_over.derivative(self=lambda grad: nothing(grad))
 
 
 @op(node="BernoulliBackward1", public=False)
@@ -115,16 +97,10 @@ def exponential_over(self: Any, /, lambd: float, generator: Any) -> Any:
     return placed(self, lambda n: draws.exponential(source(generator), n, self.dtype, lambd))
 
 
-exponential_over.derivative(self=lambda grad: nothing(grad))
-
-
 @op(node="GeometricBackward0", public=False)
 def geometric_over(self: Any, /, p: float, generator: Any) -> Any:
     """Numbers of trials up to the first success of chance ``p`` in the shape of ``self``."""
     return placed(self, lambda n: draws.geometric(source(generator), n, self.dtype, p))
-
-
-geometric_over.derivative(self=lambda grad: nothing(grad))
 
 
 @op(node="CauchyBackward0", public=False)
@@ -133,16 +109,10 @@ def cauchy_over(self: Any, /, median: float, sigma: float, generator: Any) -> An
     return placed(self, lambda n: draws.cauchy(source(generator), n, self.dtype, median, sigma))
 
 
-cauchy_over.derivative(self=lambda grad: nothing(grad))
-
-
 @op(node="LogNormalBackward0", public=False)
 def log_normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
     """Exponentials of normal numbers in the shape of ``self``."""
     return placed(self, lambda n: draws.log_normal(source(generator), n, self.dtype, mean, std))
-
-
-log_normal_over.derivative(self=lambda grad: nothing(grad))
 
 
 @op(node="BernoulliBackward0", public=False)
@@ -152,18 +122,12 @@ def bernoulli_like(self: Any, /, generator: Any) -> Any:
     return draws.bernoulli(source(generator), array, array.shape, array.dtype)
 
 
-bernoulli_like.derivative(self=lambda grad: nothing(grad))
-
-
 @op()
 def poisson(self: Any, /, generator: Any = None) -> Any:
     """Counts of events whose mean numbers ``self`` holds."""
     if self.dtype.kind not in "fV":
         raise NotImplementedError(f"\"poisson_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
     return counts.poisson(source(generator), np.asarray(self)).astype(self.dtype)
-
-
-poisson.derivative(self=lambda grad: nothing(grad))
 
 
 @op(node="NormalBackward3", public=False)
@@ -193,6 +157,13 @@ def normal_by_std(std: Any, /, mean: float, generator: Any) -> Any:
 
 
 normal_by_std.derivative(std=lambda grad: nothing(grad))
+
+
+for _overwritten in (
+    normal_over, uniform_over, random_over, random_below, random_between, bernoulli_over, exponential_over,
+    geometric_over, cauchy_over, log_normal_over, bernoulli_like, poisson,
+):  # fmt: skip
+    _overwritten.derivative(self=lambda grad: nothing(grad))
 
 
 @on_arrays(lambda grad, sizes: np.zeros(sizes, grad.dtype))

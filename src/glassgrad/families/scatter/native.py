@@ -71,6 +71,15 @@ def _fetch(first: int, last: int, source: Any, index: Any, out: Any) -> None:
 def _put(first: int, last: int, out: Any, index: Any, source: Any, adds: bool) -> None:
     before, count, after = index.shape
     for a in range(first, last):
+        if after == 1:
+            into, at, values = out[a, :, 0], index[a, :, 0], source[a, :, 0]
+            if adds:
+                for i in range(count):
+                    into[np.uint64(at[i])] += values[i]
+            else:
+                for i in range(count):
+                    into[np.uint64(at[i])] = values[i]
+            continue
         for i in range(count):
             if adds:
                 for b in range(after):

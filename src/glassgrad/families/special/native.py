@@ -12,10 +12,10 @@ import numpy as np
 
 from glassgrad.families.special import kernels as c
 
-from ...kernels.native.binding import apart, inlined, intrinsic, kernel, shared_out, wide_vectors
-from ...kernels.native.mathematics import erf64, exp64, like, log, log64, pick
+from ...kernels.native.binding import inlined, intrinsic
+from ...kernels.native.each import F4, each
+from ...kernels.native.mathematics import either, erf64, exp64, like, log, log64, pick
 
-F4, F8 = np.dtype("f4"), np.dtype("f8")
 f4, f8 = np.float32, np.float64
 _INF, _NAN = f8(np.inf), f8(np.nan)
 _NOUGHT4, _ONE4, _INF4, _NAN4 = f4(0), f4(1), f4(np.inf), f4(np.nan)
@@ -126,6 +126,9 @@ def erfinv64(x: Any) -> Any:
     return pick(size <= 1.0, inverse, _NAN)
 
 
+erfinv_of = either(erfinv32, erfinv64)
+
+
 # -- the gamma function ------------------------------------------------------------------------------------------------
 
 _log_gamma, _log_gamma_series = _series(c.LOG_GAMMA), _series(c.LOG_GAMMA_SERIES)
@@ -199,115 +202,46 @@ def trigamma64(x: Any) -> Any:
 # -- over arrays -------------------------------------------------------------------------------------------------------
 
 
-def _each(work: Any, x: Any, cost: int = 4) -> Any:
-    """What ``work`` writes for each element, ``cost`` nanoseconds each; ``None`` if the array is not served."""
-    if type(x) is not np.ndarray or not x.size or x.dtype not in (F4, F8):
-        return None
-    if x.flags.fnc:
-        turned = _each(work, x.T, cost)
-        return None if turned is None else turned.T
-    out = np.empty(x.shape, x.dtype)
-    shared_out(work, x.size, cost * x.size, np.ascontiguousarray(x).reshape(-1), out.reshape(-1))
-    return out
+@each()
+def _erf32(x: Any) -> Any:
+    return erf32(x)
 
 
-@kernel
-def _erf(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = erf32(x[i])
-
-
-@kernel
-def _erf_double(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = erf64(x[i])
-
-
-@kernel
-def _erfc(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = erfc64(f8(x[i]))
-
-
-@kernel
-def _erfinv(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = erfinv32(x[i])
-
-
-@kernel
-def _erfinv_double(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = erfinv64(x[i])
-
-
-@kernel
-def _lgamma(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = lgamma64(f8(x[i]))
-
-
-@kernel
-def _digammas(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = digamma64(f8(x[i]))
-
-
-@kernel
-def _trigammas(first: Any, last: Any, x: Any, out: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    for i in range(out.size):
-        out[i] = trigamma64(f8(x[i]))
+@each(cost=4)
+def _erf64(x: Any) -> Any:
+    return erf64(x)
 
 
 def erf(x: Any) -> Any:
     """The error function."""
-    return _each(_erf if x.dtype == F4 else _erf_double, x, 1 if x.dtype == F4 else 4)
+    return _erf32(x) if x.dtype == F4 else _erf64(x)
 
 
+@each(cost=4)
 def erfc(x: Any) -> Any:
     """One minus the error function."""
-    return _each(_erfc, x)
+    return erfc64(f8(x))
 
 
+@each(cost=4)
 def erfinv(x: Any) -> Any:
     """The inverse of the error function."""
-    return _each(_erfinv if x.dtype == F4 else _erfinv_double, x)
+    return erfinv_of(x)
 
 
+@each(cost=4)
 def lgamma(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function."""
-    return _each(_lgamma, x)
+    return lgamma64(f8(x))
 
 
+@each(cost=4)
 def digamma(x: Any) -> Any:
     """The derivative of lgamma."""
-    return _each(_digammas, x)
+    return digamma64(f8(x))
 
 
+@each(cost=4)
 def trigamma(x: Any) -> Any:
     """The derivative of digamma."""
-    return _each(_trigammas, x)
+    return trigamma64(f8(x))

@@ -8,72 +8,63 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...kernels.columns import not_implemented
 from ..compare.rows import where
 from ..pointwise.limit import abs, sgn
-from ..pointwise.rows import cos, exp, log, sin, single
+from ..pointwise.rows import cos, exp, log, sin
 from . import kernels as polynomial
 from . import kernels as special
 from . import scipy_special
 from .kernels import lgamma as log_gamma
 
-
-def _floats(function: Any, name: str) -> Any:
-    """``function`` for real floats only, half precision by way of float32."""
-
-    def serve(self: Any) -> Any:
-        if self.dtype.kind == "c":
-            raise not_implemented(name, self)
-        return function(self) if self.dtype.itemsize > 2 else single(function, self)
-
-    return serve
+#: The columns of functions of one real number; half precision by way of float32.
+_ONE: Any = {"inplace": True, "typed": "float", "halves": "single", "layout": "elementwise", "batched": "point"}
+_HIDDEN = {**_ONE, "inplace": False, "public": False}
+#: The same without half precision.
+_WIDE = {**_HIDDEN, "halves": None}
 
 
-_erf, _erfc, _erfinv = (_floats(f, f"{f.__name__}_vml_cpu") for f in (special.erf, special.erfc, special.erfinv))
-_lgamma, _digamma = _floats(special.lgamma, "lgamma_vml_cpu"), _floats(special.digamma, "digamma")
-
-
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE, serves=(FLOATS, "erf_vml_cpu"))
 def erf(self: Any, /) -> Any:
     """The error function."""
-    return _erf(self)
+    return special.erf(self)
 
 
 erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
 
 
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE, serves=(FLOATS, "erfc_vml_cpu"))
 def erfc(self: Any, /) -> Any:
     """One minus the error function."""
-    return _erfc(self)
+    return special.erfc(self)
 
 
 erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
 
 
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE, serves=(FLOATS, "erfinv_vml_cpu"))
 def erfinv(self: Any, /) -> Any:
     """The inverse of the error function."""
-    return _erfinv(self)
+    return special.erfinv(self)
 
 
 erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
 
 
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE, serves=(FLOATS, "lgamma_vml_cpu"))
 def lgamma(self: Any, /) -> Any:
     """The logarithm of the absolute value of the gamma function."""
-    return _lgamma(self)
+    return special.lgamma(self)
 
 
 lgamma.derivative(self=lambda grad, self: grad * digamma(self))
 
 
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE, serves=(FLOATS, "digamma"))
 def digamma(self: Any, /) -> Any:
     """The logarithmic derivative of the gamma function."""
-    return _digamma(self)
+    return special.digamma(self)
 
 
 digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
@@ -85,14 +76,15 @@ digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
     public=False,
     hidden=("order",),
     shows={"n": ("order", lambda order: order)},
+    serves=(
+        FLOATS,
+        lambda self, order: not_implemented("trigamma" if order == 1 else "polygamma" if order else "digamma", self),
+    ),
+    halves="single",
     batched="point",
 )
 def polygamma_of(self: Any, /, order: Any) -> Any:
     """The derivative of digamma of an order."""
-    if self.dtype.kind == "c":
-        raise not_implemented("trigamma" if order == 1 else "polygamma" if order else "digamma", self)
-    if self.dtype.itemsize == 2:
-        return single(lambda x: polygamma_of.row.kernel(x, order), self)
     if order > 1:
         return scipy_special.polygamma(order, self)
     return special.trigamma(self) if order else special.digamma(self)
@@ -101,11 +93,9 @@ def polygamma_of(self: Any, /, order: Any) -> Any:
 polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
 
 
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE)
 def sinc(self: Any, /) -> Any:
     """sin(pi x) / (pi x), one at zero."""
-    if self.dtype.itemsize == 2:
-        return single(sinc.row.kernel, self)
     zero = self == 0
     x = self * self.dtype.type(math.pi) + zero
     return np.where(zero, self.dtype.type(1), np.sin(x) / x)[()]
@@ -127,20 +117,9 @@ _PI = math.pi
 # -- the normal distribution and entropy -------------------------------------------------------------------------------
 
 
-def _full(function: Any, name: str, self: Any) -> Any:
-    """``function`` of float32 and float64 only."""
-    if self.dtype.kind == "c" or self.dtype.itemsize == 2:
-        raise not_implemented(name, self)
-    return function(self)
-
-
-@op(typed="float", public=False, layout="elementwise", batched="point")
+@op(**_HIDDEN, serves=(FLOATS, "entr_cpu"))
 def special_entr(self: Any, /) -> Any:
     """``-x log(x)``, zero at zero and minus infinity below."""
-    if self.dtype.kind == "c":
-        raise not_implemented("entr_cpu", self)
-    if self.dtype.itemsize == 2:
-        return single(special_entr.row.kernel, self)
     kind = self.dtype.type
     inside = np.where(self > 0, self, kind(1))
     return np.where(self > 0, -inside * np.log(inside), np.where(self == 0, kind(0), np.where(
@@ -150,28 +129,28 @@ def special_entr(self: Any, /) -> Any:
 special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
 
 
-@op(typed="float", public=False, layout="elementwise", batched="point")
+@op(**_WIDE, serves=("fd", "erfcx_cpu"))
 def special_erfcx(self: Any, /) -> Any:
     """The scaled complementary error function ``exp(x^2) erfc(x)``."""
-    return _full(scipy_special.erfcx, "erfcx_cpu", self)
+    return scipy_special.erfcx(self)
 
 
 special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
 
 
-@op(typed="float", public=False, layout="elementwise", batched="point")
+@op(**_WIDE, serves=("fd", "log_ndtr_cpu"))
 def special_log_ndtr(self: Any, /) -> Any:
     """The logarithm of the normal distribution function."""
-    return _full(scipy_special.log_ndtr, "log_ndtr_cpu", self)
+    return scipy_special.log_ndtr(self)
 
 
 special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
 
 
-@op(typed="float", public=False, layout="elementwise", batched="point")
+@op(**_WIDE, serves=("fd", "ndtri_cpu"))
 def special_ndtri(self: Any, /) -> Any:
     """The quantiles of the normal distribution."""
-    return _full(scipy_special.ndtri, "ndtri_cpu", self)
+    return scipy_special.ndtri(self)
 
 
 special_ndtri.derivative(self=lambda grad, result: grad * (exp(result * result / 2) * _ROOT_TWO_PI))
@@ -181,14 +160,15 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 
+_XLOG1PY: Any = {"typed": "float", "public": False, "serves": (FLOATS, "xlog1py_cpu"), "batched": "point"}
+
+
 def _xlog1py(self: Any, other: Any) -> Any:
-    if self.dtype.kind == "c":
-        raise not_implemented("xlog1py_cpu", self)
     zero = np.logical_and(self == 0, other == other)
     return np.where(zero, self.dtype.type(0), self * np.log1p(np.where(zero, other.dtype.type(0), other)))[()]
 
 
-@op(node="SpecialXlog1PyBackward0", typed="float", strict=True, public=False, batched="point")
+@op(node="SpecialXlog1PyBackward0", **_XLOG1PY, strict=True)
 def special_xlog1py(self: Any, other: Any, /) -> Any:
     """``self * log1p(other)``, zero where ``self`` is zero."""
     return _xlog1py(self, other)
@@ -202,7 +182,7 @@ special_xlog1py.derivative(
 )
 
 
-@op(node="SpecialXlog1PyBackward2", typed="float", public=False, batched="point")
+@op(node="SpecialXlog1PyBackward2", **_XLOG1PY)
 def xlog1py_number(self: Any, /, other: Any) -> Any:
     """``self`` times the logarithm of one plus a number, zero where ``self`` is zero."""
     return _xlog1py(self, self.dtype.type(other))
@@ -215,7 +195,7 @@ xlog1py_number.derivative(
 )
 
 
-@op(node="SpecialXlog1PyBackward1", typed="float", public=False, batched="point")
+@op(node="SpecialXlog1PyBackward1", **_XLOG1PY)
 def xlog1py_of_number(other: Any, /, self: Any) -> Any:
     """A number times the logarithms of one plus ``other``, zero for the number zero."""
     return _xlog1py(other.dtype.type(self), other)
@@ -227,14 +207,7 @@ xlog1py_of_number.derivative(other=lambda grad, other, self: grad * self / (othe
 # -- The incomplete gamma functions, the multivariate one and Hurwitz's zeta function, elementwise.
 
 ndarray = np.ndarray
-
-
-def _incomplete(function: Any, name: str, self: Any, other: Any) -> Any:
-    if self.dtype.kind not in "fV":
-        raise not_implemented(name, self)
-    if self.dtype.itemsize == 2:
-        return function(self.astype("f4"), other.astype("f4")).astype(self.dtype)
-    return function(self, other)
+_INCOMPLETE: Any = {"inplace": True, "typed": "promote", "strict": True, "halves": "single", "batched": "point"}
 
 
 def refuse_igamma(grad: Any) -> Any:
@@ -242,13 +215,13 @@ def refuse_igamma(grad: Any) -> Any:
     raise NotImplementedError("the derivative for 'igamma: input' is not implemented.")
 
 
-@op(inplace=True, typed="promote", strict=True, batched="point")
+@op(**_INCOMPLETE, serves=(FLOATS, "igamma_cpu"))
 def igamma(self: Any, other: Any, /) -> Any:
     """The regularised lower incomplete gamma function of the parameter ``self`` at ``other``.
 
     Differentiable in ``other`` alone.  Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.gammainc
     """
-    return _incomplete(scipy_special.gammainc, "igamma_cpu", self, other)
+    return scipy_special.gammainc(self, other)
 
 
 igamma.derivative(
@@ -262,13 +235,13 @@ def refuse_igammac(grad: Any) -> Any:
     raise NotImplementedError("the derivative for 'igammac: input' is not implemented.")
 
 
-@op(inplace=True, typed="promote", strict=True, batched="point")
+@op(**_INCOMPLETE, serves=(FLOATS, "igammac_cpu"))
 def igammac(self: Any, other: Any, /) -> Any:
     """The regularised upper incomplete gamma function of the parameter ``self`` at ``other``.
 
     Differentiable in ``other`` alone.  Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaincc
     """
-    return _incomplete(scipy_special.gammaincc, "igammac_cpu", self, other)
+    return scipy_special.gammaincc(self, other)
 
 
 igammac.derivative(
@@ -282,34 +255,32 @@ def refuse_zeta(grad: Any) -> Any:
     raise NotImplementedError("the derivative for 'zeta' is not implemented.")
 
 
-def _zeta(self: Any, other: Any) -> Any:
-    if self.dtype.kind == "c" or self.dtype.itemsize == 2:
-        raise not_implemented("zeta_cpu", self)
-    return scipy_special.zeta(self, other)
+#: The columns of the zeta function.
+_ZETA: Any = {"typed": "float", "public": False, "serves": ("fd", "zeta_cpu"), "batched": "point"}
 
 
-@op(typed="float", strict=True, public=False, batched="point")
+@op(**_ZETA, strict=True)
 def special_zeta(self: Any, other: Any, /) -> Any:
     """Hurwitz's zeta function of the exponent ``self`` from ``other`` on; differentiable in ``other`` alone."""
-    return _zeta(self, other)
+    return scipy_special.zeta(self, other)
 
 
 special_zeta.derivative(self=refuse_zeta, other=lambda grad, self, other: grad * -self * special_zeta(self + 1, other))
 
 
-@op(node="SpecialZetaBackward2", typed="float", public=False, batched="point")
+@op(node="SpecialZetaBackward2", **_ZETA)
 def zeta_number(self: Any, /, other: Any) -> Any:
     """Hurwitz's zeta function from a number on; no derivative."""
-    return _zeta(self, np.asarray(other, self.dtype))
+    return scipy_special.zeta(self, np.asarray(other, self.dtype))
 
 
 zeta_number.derivative(self=refuse_zeta)
 
 
-@op(node="SpecialZetaBackward1", typed="float", public=False, batched="point")
+@op(node="SpecialZetaBackward1", **_ZETA)
 def zeta_of_number(other: Any, /, self: Any) -> Any:
     """Hurwitz's zeta function of one exponent."""
-    return _zeta(np.asarray(self, other.dtype), other)
+    return scipy_special.zeta(np.asarray(self, other.dtype), other)
 
 
 zeta_of_number.derivative(other=lambda grad, self, other: grad * -self * zeta_of_number(other, self + 1))
@@ -320,7 +291,9 @@ def _no_bool(self: Any) -> None:
         raise RuntimeError("The input tensor may not be a boolean tensor.")
 
 
-@op(inplace=True, typed="float", refuses=_no_bool, batched="point")
+@op(
+    inplace=True, typed="float", refuses=_no_bool, serves=(FLOATS, "arange_cpu"), halves="single", batched="point"
+)
 def mvlgamma(self: Any, /, p: Any) -> Any:
     """The logarithm of the gamma function of dimension ``p``.
 
@@ -328,10 +301,6 @@ def mvlgamma(self: Any, /, p: Any) -> Any:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    if self.dtype.kind == "c":
-        raise not_implemented("arange_cpu", self)
-    if self.dtype.itemsize == 2:
-        return single(lambda x: mvlgamma.row.kernel(x, p), self)
     kind = self.dtype.type
     total = log_gamma(np.asarray(self))
     for step in range(1, p):
@@ -350,47 +319,34 @@ def slope_of_mvlgamma(grad: Any, self: Any, p: Any) -> Any:
 
 # -- Bessel's functions of orders 0 and 1 and Airy's, elementwise: those with slopes in PyTorch, and those without.
 
-
-def _served(function: Any, name: str, half: bool = False) -> Callable[[Any], Any]:
-    """``function`` for the real floats that PyTorch serves; half precision, where it does, by way of float32."""
-
-    def serve(self: Any) -> Any:
-        if self.dtype.kind == "c" or (self.dtype.itemsize == 2 and not half):
-            raise not_implemented(name, self)
-        return function(self) if self.dtype.itemsize > 2 else single(function, self)
-
-    return serve
+_BESSEL: Any = {"typed": "float", "public": False, "halves": "single", "batched": "point"}
 
 
-_i0, _i0e = _served(special.i0, "i0_vml_cpu", True), _served(scipy_special.i0e, "i0e_cpu", True)
-_i1, _i1e = _served(scipy_special.i1, "i1_cpu", True), _served(scipy_special.i1e, "i1e_cpu", True)
-
-
-@op(inplace=True, typed="float", layout="elementwise", batched="point")
+@op(**_ONE, serves=(FLOATS, "i0_vml_cpu"))
 def i0(self: Any, /) -> Any:
     """The modified Bessel function of the first kind, order 0.
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i0
     """
-    return _i0(self)
+    return special.i0(self)
 
 
 i0.derivative(self=lambda grad, self: grad * special_i1(self))
 
 
-@op(node="SpecialI0EBackward0", typed="float", public=False, batched="point")
+@op(node="SpecialI0EBackward0", **_BESSEL, serves=(FLOATS, "i0e_cpu"))
 def special_i0e(self: Any, /) -> Any:
     """``exp(-|x|) I0(x)``."""
-    return _i0e(self)
+    return scipy_special.i0e(self)
 
 
 special_i0e.derivative(self=lambda grad, self, result: grad * (special_i1e(self) - sgn(self) * result))
 
 
-@op(typed="float", public=False, batched="point")
+@op(**_BESSEL, serves=(FLOATS, "i1_cpu"))
 def special_i1(self: Any, /) -> Any:
     """The modified Bessel function of the first kind, order 1."""
-    return _i1(self)
+    return scipy_special.i1(self)
 
 
 @special_i1.derivative("self")
@@ -401,10 +357,10 @@ def slope_of_i1(grad: Any, self: Any, result: Any) -> Any:
     return grad * where(tiny, 0.5, i0(x) - result / x)
 
 
-@op(node="SpecialI1EBackward0", typed="float", public=False, batched="point")
+@op(node="SpecialI1EBackward0", **_BESSEL, serves=(FLOATS, "i1e_cpu"))
 def special_i1e(self: Any, /) -> Any:
     """``exp(-|x|) I1(x)``."""
-    return _i1e(self)
+    return scipy_special.i1e(self)
 
 
 @special_i1e.derivative("self")
@@ -424,19 +380,18 @@ def tiny_aside(self: Any, /) -> Any:
 
 def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
     """A row without a derivative, as PyTorch has it; ``argument`` is what PyTorch calls the input."""
-    serve = _served(kernel, f"{name}_cpu")
     if argument == "self":
 
         def function(self: Any, /) -> Any:
-            return serve(self)
+            return kernel(self)
     else:
 
         def function(x: Any, /) -> Any:
-            return serve(x)
+            return kernel(x)
 
     function.__name__ = f"special_{name}"
     function.__doc__ = f"{doc}; no derivative."
-    return op(public=False, typed="float", constant=True, layout="elementwise", batched="point")(function)
+    return op(**_WIDE, constant=True, serves=("fd", f"{name}_cpu"))(function)
 
 
 special_bessel_j0 = _flat("bessel_j0", scipy_special.j0, "The Bessel function of the first kind, order 0")
@@ -472,13 +427,11 @@ _NAMED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 
 def _row_of(name: str, kernel: Callable[[Any, Any], Any], doc: str) -> Any:
     def function(x: Any, n: Any, /) -> Any:
-        if x.dtype.kind == "c" or x.dtype.itemsize == 2:
-            raise not_implemented(f"{name}_cpu", x)
         return kernel(x, n)
 
     function.__name__ = f"special_{name}"
     function.__doc__ = f"{doc} of degree ``n``; no derivative."
-    return op(public=False, typed="float", constant=True, layout="elementwise", batched="point")(function)
+    return op(**_WIDE, constant=True, serves=("fd", f"{name}_cpu"))(function)
 
 
 #: name in torch.special -> row

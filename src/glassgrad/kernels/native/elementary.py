@@ -11,7 +11,8 @@ import numpy as np
 
 from glassgrad.ground import runtime
 
-from .binding import apart, inlined, kernel, shared_out, wide_vectors
+from .binding import apart, inlined, shared_out, wide_vectors
+from .each import bound
 from .mathematics import NEAR, cos, exp, like, recast, sin, tanh
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
@@ -29,65 +30,41 @@ def _is_near(piece: Any) -> Any:
     return top == limit
 
 
-@kernel
-def _exp(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
+step: Any = None  # the function by polynomials, in the names that a loop is bound to
+numpys: Any = None  # NumPy's
+
+
+def _curve(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
     apart()
     wide_vectors()
     x, out = x[first:last], out[first:last]
     if over:
         for i in range(out.size):
-            out[i] = exp(out[i])
+            out[i] = step(out[i])
     else:
         for i in range(out.size):
-            out[i] = exp(x[i])
+            out[i] = step(x[i])
 
 
-@kernel
-def _tanh(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
-    apart()
-    wide_vectors()
-    x, out = x[first:last], out[first:last]
-    if over:
-        for i in range(out.size):
-            out[i] = tanh(out[i])
-    else:
-        for i in range(out.size):
-            out[i] = tanh(x[i])
-
-
-@kernel
-def _sin(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
+def _wave(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
     apart()
     wide_vectors()
     for at in range(first, last, _PIECE):
         piece, source = out[at : min(at + _PIECE, last)], x[at : min(at + _PIECE, last)]
         if not _is_near(source):
             for i in range(piece.size):
-                piece[i] = sin(source[i]) if abs(source[i]) <= like(NEAR, source[i]) else np.sin(source[i])
+                piece[i] = step(source[i]) if abs(source[i]) <= like(NEAR, source[i]) else numpys(source[i])
         elif over:
             for i in range(piece.size):
-                piece[i] = sin(piece[i])
+                piece[i] = step(piece[i])
         else:
             for i in range(piece.size):
-                piece[i] = sin(source[i])
+                piece[i] = step(source[i])
 
 
-@kernel
-def _cos(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
-    apart()
-    wide_vectors()
-    for at in range(first, last, _PIECE):
-        piece, source = out[at : min(at + _PIECE, last)], x[at : min(at + _PIECE, last)]
-        if not _is_near(source):
-            for i in range(piece.size):
-                piece[i] = cos(source[i]) if abs(source[i]) <= like(NEAR, source[i]) else np.cos(source[i])
-        elif over:
-            for i in range(piece.size):
-                piece[i] = cos(piece[i])
-        else:
-            for i in range(piece.size):
-                piece[i] = cos(source[i])
-
+_exp, _tanh = (bound(_curve, __name__, name, step=step) for name, step in (("exp", exp), ("tanh", tanh)))
+_sin = bound(_wave, __name__, "sin", step=sin, numpys=np.sin)
+_cos = bound(_wave, __name__, "cos", step=cos, numpys=np.cos)
 
 #: The functions, and the nanoseconds that one number takes.
 KERNELS: dict[Any, tuple[Any, float]] = {

@@ -55,7 +55,9 @@ def pick(typing: Any, condition: Any, one: Any, other: Any) -> Any:
 # as a number of the kind of ``x``, so that float32 is not computed with as float64.
 
 
-def _either(single: Any, double: Any) -> Any:
+def either(single: Any, double: Any) -> Any:
+    """A function for kernels that is ``single`` of a float32, and ``double`` of a float64."""
+
     def function(x: Any) -> Any:
         """The function for numbers of either kind."""
         raise TypeError("this function is for compiled kernels")
@@ -165,7 +167,7 @@ def expm1_below64(x: Any) -> Any:
     return _tail64(r) * scale + (scale - _ONE8)
 
 
-exp, expm1_below = _either(exp32, exp64), _either(expm1_below32, expm1_below64)
+exp, expm1_below = either(exp32, exp64), either(expm1_below32, expm1_below64)
 
 
 # -- what exponentials give ----------------------------------------------------------------------------------------
@@ -238,7 +240,7 @@ def log64(x: Any) -> Any:
     return y if x >= _NAUGHT8 else _NAN8
 
 
-log = _either(log32, log64)
+log = either(log32, log64)
 
 _P40, _P41, _P42, _P43, _P44 = f4(0.66666675), f4(0.3999888), f4(0.28616807), f4(0.21428452), f4(0.24298069)
 _P80, _P81, _P82, _P83 = 0.6666666666666667, 0.39999999999993974, 0.2857142857251037, 0.22222222125454943
@@ -265,7 +267,7 @@ def _log1p_share64(u: Any) -> Any:
     return u - s * (u - z * poly)
 
 
-_log1p_share = _either(_log1p_share32, _log1p_share64)
+_log1p_share = either(_log1p_share32, _log1p_share64)
 
 
 @_part
@@ -359,7 +361,7 @@ def cos64(x: Any) -> Any:
     return _wave64(x, i8(1))
 
 
-sin, cos = _either(sin32, sin64), _either(cos32, cos64)
+sin, cos = either(sin32, sin64), either(cos32, cos64)
 
 
 # -- the error function --------------------------------------------------------------------------------------------
@@ -416,7 +418,7 @@ def normal64(x: Any) -> Any:
     return _HALF8 + _HALF8 * erf64(x * _ROOT_HALF8)
 
 
-normal = _either(normal32, normal64)
+normal = either(normal32, normal64)
 
 
 # -- order ---------------------------------------------------------------------------------------------------------
@@ -446,7 +448,7 @@ def _unsorted64(whole: Any) -> Any:
 
 #: A whole number that is larger where the float is larger, so that a largest one is found eight at a time; and back.
 #: NaN (of positive sign) is above infinity.
-sortable = _either(_sortable32, _sortable64)
+sortable = either(_sortable32, _sortable64)
 
 
 def unsorted(whole: Any) -> Any:

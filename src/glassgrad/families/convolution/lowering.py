@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...families.pooling.native import HEIGHTS, SHAPES, WIDTH
+from .tiles import HEIGHTS, SHAPES, WIDTH
 
 Three = tuple[int, int, int]
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.native.binding import INWARD, kernel, njit, shared_out
-from ...kernels.native.lowering import Three, odd, positions
 from ...kernels.native.tiles import HEIGHT, further, get, lanes, place, put
-from ..pooling.native import WIDTH, into_lanes, outer_tile
+from .lowering import Three, odd, positions
+from .tiles import WIDTH, into_lanes, outer_tile
 
 Sizes = tuple[int, ...]
 
