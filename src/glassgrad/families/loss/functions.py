@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,11 +78,11 @@ def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     return together(input, target)
 
 
-def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
-    """Elementwise losses times ``weight``; their mean is that of the weights."""
-    if weight.size() != input.size():
-        raise ValueError("Weights and input must have the same size.")
-    values = values * weight
+def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, reduction: str) -> Tensor:
+    """The loss of each difference times ``weight``, of the sizes of ``input``; their mean is that of weights."""
+    _check_sizes(weight, input)
+    input, target = _same_sizes(input, target)
+    values = loss(input - target) * weight
     if reduction == "none":
         return values
     if reduction == "sum":
@@ -89,6 +90,11 @@ def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
     if reduction == "mean":
         return sum(values) / sum(weight)
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+
+
+def _check_sizes(weight: Any, input: Any) -> None:
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
 
 
 @audible
@@ -102,9 +108,9 @@ def mse_loss(
             return rows.mse_loss(input, target, MODES[reduction])
     except (AttributeError, KeyError):
         pass
-    input, target = _same_sizes(input, target)
     if weight is not None:
-        return _weighed(pow_number(input - target, 2), weight, reduction, input)
+        return _weighed(lambda off: pow_number(off, 2), input, target, weight, reduction)
+    input, target = _same_sizes(input, target)
     return rows.mse_loss(input, target, number(reduction, size_average, reduce))
 
 
@@ -115,9 +121,9 @@ def l1_loss(
 ) -> Tensor:  # fmt: skip
     """The mean absolute error."""
     input, target = single(input, target)
-    input, target = _same_sizes(input, target)
     if weight is not None:
-        return _weighed(abs(input - target), weight, reduction, input)
+        return _weighed(abs, input, target, weight, reduction)
+    input, target = _same_sizes(input, target)
     return reduced(abs(input - target), number(reduction, size_average, reduce))
 
 
@@ -139,23 +145,23 @@ def smooth_l1_loss(
 @audible
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
+    if weight is not None:
+        _check_sizes(weight, input)
     input, target = _same_sizes(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
         return reduced(_written(rows.huber_loss, input, input, target, 0, delta) * weight, number(reduction))
     return _written(rows.huber_loss, input, input, target, number(reduction), delta)
 
 
 def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> Any:
     """A loss that PyTorch writes into a tensor of the dtype of ``target``, one of the two: in that, or refused."""
-    kinds = first._array.dtype, second._array.dtype
-    if kinds[0] == kinds[1]:
+    if first._array.dtype != second._array.dtype:
+        check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
+    elif not any(isinstance(other, Tensor) and other.dtype is not target.dtype for other in others):
         return row(first, second, *others)
-    check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
-    return row(first, second, *others).to(target.dtype)
+    return row(first, second, *others, target.dtype)
 
 
 def no_slope(function: str, **tensors: Any) -> None:
@@ -424,7 +430,7 @@ def binary_cross_entropy_with_logits(
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)
-    if input._array.dtype.kind in "biu":
+    if input._array.dtype.kind in "biuc":
         raise not_implemented("log_sigmoid_cpu", input._array)
     if target._array.dtype.kind == "b":
         no_single_bool(target, target)

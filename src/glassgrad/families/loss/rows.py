@@ -23,8 +23,10 @@ from ..reduce.rows import F16, F32, F64, ones32, ones64, sum_dim, total
 ndarray = np.ndarray
 
 
-def reduced(values: Any, reduction: int) -> Any:
-    """An elementwise loss, averaged or summed."""
+def reduced(values: Any, reduction: int, dtype: Any = None) -> Any:
+    """An elementwise loss, averaged or summed; in a dtype of its own, if one is given."""
+    if dtype is not None:
+        values = values.astype(dtype.numpy)
     if reduction == 0:
         return values
     if reduction == 2:
@@ -105,12 +107,12 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
 
 
 @op(**_LOSS, serves=(FLOATS, "huber_cpu"))
-def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
+def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0, dtype: Any = None) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
     kind = off.dtype.type
     far = kind(delta) * (off - kind(0.5 * delta))
-    return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction)
+    return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction, dtype)
 
 
 @huber_loss.derivative("self", "target")
@@ -362,12 +364,12 @@ softplus_of_minus.derivative(self=lambda grad, self: grad * (sigmoid(self) - 1))
 
 @op(**_LOSS, serves=(FLOATS, "log_sigmoid_cpu"))
 def binary_cross_entropy_with_logits(
-    self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1
+    self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1, dtype: Any = None
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(self)``; reduced."""
     plus = softplus_of_minus.row.kernel(self)
     losses = (1 - target) * self + (plus if pos_weight is None else ((pos_weight - 1) * target + 1) * plus)
-    return reduced(losses if weight is None else losses * weight, reduction)
+    return reduced(losses if weight is None else losses * weight, reduction, dtype)
 
 
 @binary_cross_entropy_with_logits.derivative("self")
@@ -396,9 +398,9 @@ def _no_float_fits(self: Any, target: Any, reduction: int = 1) -> RuntimeError:
 
 
 @op(**_LOSS, serves=(FLOATS, _no_float_fits))
-def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
+def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1, dtype: Any = None) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
-    return reduced(softplus_of_minus.row.kernel(target * self), reduction)
+    return reduced(softplus_of_minus.row.kernel(target * self), reduction, dtype)
 
 
 soft_margin_loss.derivative(

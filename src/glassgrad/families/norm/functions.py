@@ -373,11 +373,11 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norms of order ``pow`` over all dimensions of ``v`` but ``dim``, which are kept; with ``dim`` -1 over all."""
     shape = v._array.shape
     if dim == -1:
-        return linalg_vector_norm(v, pow, None, False)
+        return norm_dim(v, pow, tuple(range(len(shape))), False)
     if dim == 0:
-        return norm_dim(v.view(shape[0], -1), pow, (1,)).view(shape[0], *(1,) * (len(shape) - 1))
+        return norm_dim(v.reshape(shape[0], -1), pow, (1,)).view(shape[0], *(1,) * (len(shape) - 1))
     if dim == len(shape) - 1:
-        return norm_dim(v.view(-1, shape[-1]), pow, (0,)).view(*(1,) * (len(shape) - 1), shape[-1])
+        return norm_dim(v.reshape(-1, shape[-1]), pow, (0,)).view(*(1,) * (len(shape) - 1), shape[-1])
     return norm_except_dim(v.transpose(0, dim).contiguous(), pow, 0).transpose(0, dim)
 
 

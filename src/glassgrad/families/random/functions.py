@@ -533,6 +533,8 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     if input._array.dtype.kind in "iu":
         input = input.to(dtypes.get_default_dtype())
     steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
+    if any(isinstance(step, complex) for step in steps) and not input.is_complex():  # type: ignore[attr-defined]
+        input = input.to(input.dtype.to_complex())
     if any(isinstance(step, Tensor) for step in steps):
         for position, step in enumerate(steps):
             if not isinstance(step, Tensor):

@@ -126,6 +126,12 @@ def _refuse_truth(function: str, y: Tensor, x: Any) -> None:
         raise RuntimeError(f"{function}: received a bool input for {named}, but bool is not supported")
 
 
+def _distance(function: str, dx: Any) -> float:
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{function}: Currently, we only support dx as a real number.")
+    return float(dx)
+
+
 @composite("trapz", method=False)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The area under ``y`` along ``dim`` by trapezoids, sampled at ``x`` or every ``dx``."""
@@ -139,7 +145,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
         return div_number(sum_dim(heights * _widths("trapezoid", x, y, dim), (dim,), False), 2.0)
     ends = y.select(dim, 0) + y.select(dim, y._array.shape[dim] - 1)
     whole = sum_dim(y, (dim,), False) - mul_number(ends, 0.5)
-    return mul_number(whole, float(dx if x is None else x))
+    return mul_number(whole, _distance("trapezoid", dx if x is None else x))
 
 
 @composite(method=False)
@@ -153,4 +159,4 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
         return div_number(scan.cumsum(heights * _widths("cumulative_trapezoid", x, y, dim), dim), 2.0)
-    return scan.cumsum(mul_number(heights, (dx if x is None else x) / 2.0), dim)
+    return scan.cumsum(mul_number(heights, _distance("cumulative_trapezoid", dx if x is None else x) / 2.0), dim)
