@@ -6,6 +6,7 @@ A difference is judged by the shortest program that still makes it, so that noth
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 #: What a refusal is about.  Of a call with faults of two sorts, which is told is the order in which an operation looks.
@@ -78,10 +79,21 @@ REASONS = [
 ]
 
 
-def reason(sort: str, said: str, lines: list[str]) -> str:
+#: Of networks that are trained.
+TRAINED = [
+    Reason("nodes of convolutions, recurrence, transforms", "node", "", "ircular|[cC]onv|LSTM|GRU|RNN|torch.func"),
+    Reason("layers of halves that PyTorch lacks", "taken", "not implemented for '(Half|BFloat16)'"),
+    Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
+    Reason("PyTorch clips no empty list", "taken", "nested_tensorlist", "clip_grad_value_"),
+    Reason("PyTorch's recurrent layers are not linearized", "taken", "leaf Variable", "linearize"),
+    Reason("layers that lack what is asked for", "words|type", "NoneType|cannot be empty"),
+]
+
+
+def reason(sort: str, said: str, lines: list[str], reasons: Sequence[Reason] = REASONS) -> str:
     """Why a difference is left out; empty where nothing is known of it."""
     program = "\n".join(lines)
-    for each in REASONS:
+    for each in reasons:
         if re.search(each.sort, sort) and re.search(each.said, said) and re.search(each.program, program):
             return each.why
     return ""
