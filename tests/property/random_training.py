@@ -114,7 +114,7 @@ model.eval()|model.train()|{l}.requires_grad_({b})|{l}.register_forward_hook(lam
 {l}.register_full_backward_hook(lambda m, i, o: tuple(None if g is None else g * 2 for g in i))
 {l}.register_full_backward_pre_hook(lambda m, o: tuple(None if g is None else g * 0.5 for g in o))
 next(model.parameters()).register_hook(lambda g: g * 2)|model.zero_grad(set_to_none={b})|model.double()
-next(model.parameters()).register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0.5))
+next(model.parameters()).register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', p.grad * 0.5))
 opt.register_step_pre_hook(lambda o, a, k: None)|opt.load_state_dict(copy.deepcopy(opt.state_dict()))
 model.load_state_dict(again(model.state_dict()))|opt.load_state_dict(again(opt.state_dict()))
 said = [n for n, _ in model.named_parameters()]|said = repr(model)|said = [*model.state_dict()]|said = repr(opt)

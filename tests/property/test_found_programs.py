@@ -244,6 +244,28 @@ PROGRAMS = {
         a = torch.arange(3.0)
         a.index_fill_(0, torch.tensor([0]), a[2])
     """,
+    "a factor of bytes wraps round": """
+        a = torch.tensor([True, False])
+        b = torch.tensor([1, 3], dtype=torch.uint8)
+        c = torch.addcmul(a, b, b, value=-1)
+    """,
+    "pairs in order in dimensions of one": """
+        a = torch.arange(8.0).view(2, 2, 2).unfold(-1, 2, 1)
+        b = torch.view_as_complex(a)
+        b.mul_(2)
+    """,
+    "chances have weights of any dtype": """
+        a = torch.arange(6.0, dtype=torch.float64, requires_grad=True).view(2, 3)
+        b = torch.nn.functional.cross_entropy(a, a.detach().softmax(1), torch.tensor([1, 2, 3], dtype=torch.uint8))
+        c = torch.nn.functional.cross_entropy(a, a.float().softmax(1).detach(), torch.tensor([1.0, 2.0, 3.0]))
+        (b + c).backward()
+    """,
+    "products of three in half precision": """
+        a = torch.arange(6.0, dtype=torch.bfloat16, requires_grad=True).view(2, 3)
+        b = torch.nn.functional.bilinear(a, a, torch.ones(2, 3, 3, dtype=torch.bfloat16))
+        c = torch.nn.functional.bilinear(a.half(), a.half(), torch.ones(2, 3, 3, dtype=torch.float16))
+        (b + c).sum().backward()
+    """,
     "refusals are of their types": """
         a = torch.tensor(1.0, requires_grad=True)
         b = torch.nn.functional.embedding(torch.tensor([0]), a)

@@ -189,7 +189,8 @@ def soft_margin_loss(
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _check_weight(input: Any, weight: Any, classes: int) -> None:
+def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None) -> None:
+    """Raise PyTorch's errors unless there is a weight for each class, of a dtype that matters where one is given."""
     if weight is None:
         return
     if weight._array.ndim != 1 or weight._array.size != classes:
@@ -197,8 +198,8 @@ def _check_weight(input: Any, weight: Any, classes: int) -> None:
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight._array.shape)}"
         )
-    if weight._array.dtype != input._array.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
+    if kind is not None and weight.dtype is not kind:
+        raise RuntimeError(f"expected scalar type {kind.scalar_name} but found {weight.dtype.scalar_name}")
     no_slope("nll_loss_forward", weight=weight)
 
 
@@ -215,7 +216,7 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if len(wanted) > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         _check_target(target)
-        _check_weight(input, weight, sizes[-1])
+        _check_weight(weight, sizes[-1], input.dtype)
         return rows.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(sizes) == 4:
         if len(wanted) != 3:
@@ -225,12 +226,12 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if sizes[2:] != wanted[1:]:
             raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(wanted)}")
         _check_target(target)
-        _check_weight(input, weight, sizes[1])
+        _check_weight(weight, sizes[1], input.dtype)
         return rows.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     if wanted[1:] != sizes[2:]:
         raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(wanted)}")
     _check_target(target)
-    _check_weight(input, weight, sizes[1])
+    _check_weight(weight, sizes[1], input.dtype)
     flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
     labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
     losses = rows.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
@@ -278,7 +279,7 @@ def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoo
         raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     classes = input._array.shape[dim]
     if weight is not None:
-        _check_weight(input, weight, classes)
+        _check_weight(weight, classes, None)
     if smoothing > 0.0:
         target = add_number(mul_number(target, 1 - smoothing), smoothing / classes)
     scores = log_softmax(input, dim) * target
