@@ -42,12 +42,14 @@ BROKEN = (
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"addcdiv|copysign|norm\(\w+, 0|norm\(0|take\(|gather|complex\(|index_|scatter|masked_select|" \
     "fft|angle|cummax|cummin|pow|similarity|ldexp"
+#: What gives a tensor other sizes without recording.
+CHANGED = r"no_grad.*(_\(|out=)|data ="
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken", BROKEN, r"backward|autograd"),
     Reason("a rule of PyTorch's gives another shape", "taken|type", "an invalid gradient", "scatter|index_add"),
-    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", r"no_grad.*(_\(|out=)"),
+    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", CHANGED),
     Reason("the shape was changed without recording", "grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|sign|round|floor|trunc|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
@@ -60,8 +62,11 @@ REASONS = [
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
     Reason("less is kept", "taken", "detached in-place"),
     Reason("kept longer", "refused", "a second time", "remainder|fmod|addcmul"),
+    Reason("transforms within hooks of what is saved", "taken", "saved tensor hooks", "saved_tensors_hooks"),
+    Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
+    Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"torch\.func"),
     Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
-    Reason("PyTorch's gradient is a view", "taken", "created in no_grad mode", r"autograd\.grad"),
+    Reason("PyTorch's gradient is a view", "taken", "created in no_grad mode", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
     Reason("PyTorch's smallest norm is no half", "numbers", "", r"float16(.|\n)*cosine_similarity"),
@@ -86,7 +91,7 @@ REASONS = [
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason("out= takes no gradients", "refused", "don't support automatic differentiation", r"out="),
-    Reason("complex numbers go into no real out=", "refused", "can't be cast to the desired", r"complex(.|\n)*mean.*out="),
+    Reason("complex numbers into a real out=", "refused", "can't be cast", r"complex(.|\n)*mean.*out="),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
     Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", "ldexp.*out="),
@@ -106,6 +111,14 @@ TRAINED = [
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
     Reason("PyTorch clips no empty list", "taken", "nested_tensorlist", "clip_grad_value_"),
     Reason("PyTorch's recurrent layers are not linearized", "taken", "leaf Variable", "linearize"),
+    Reason("transforms that PyTorch's layers lack", "taken", "", "torch.func"),
+    Reason("pools and pads know no input", "about", "BackwardBackward|Squeeze|View", r"(Pool|Pad)(.|\n)*func"),
+    Reason("PyTorch traces what it linearizes", "numbers|refused", "", "linearize"),
+    Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*vmap"),
+    Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
+    Reason("there are reflections of halves", "taken", "geqrf", "orthogonal_"),
+    Reason("what fails half-way", "numbers|results", "", r"half\(\)|lr_scheduler(.|\n)*add_param_group"),
+    Reason("slopes of roots near zero", "numbers", "", r"LPPool\dd\(0\.5|float32(.|\n)*Rprop"),
     Reason("layers that lack what is asked for", "words|type", "NoneType|cannot be empty"),
 ]
 

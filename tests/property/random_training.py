@@ -312,6 +312,8 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
     if their_pool.keys() != my_pool.keys():
         return "results", f"{[*their_pool]} {[*my_pool]}"
     coarsest = max([PRECISION.get(str(value.dtype)[6:], 0.0) for value in their_pool.values()], default=0.0)
+    if "autocast" in line:
+        coarsest = PRECISION["bfloat16"]
     for name, theirs in their_pool.items():
         mine = my_pool[name]
         left, right = about(theirs), about(mine)

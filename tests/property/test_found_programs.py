@@ -260,6 +260,42 @@ PROGRAMS = {
         c = torch.nn.functional.cross_entropy(a, a.float().softmax(1).detach(), torch.tensor([1.0, 2.0, 3.0]))
         (b + c).backward()
     """,
+    "another memory of another size": """
+        a = torch.ones(2, 2, 2, requires_grad=True)
+        b = a.unbind(0)[0]
+        b.data = torch.full((3, 2, 2), 2.0)
+        c = a.select(0, 1)
+        c.data = a
+        d = (a * 2).view(4, 2)
+        (b.sum() + c.abs().sum()).backward()
+    """,
+    "sizes that stay are no write": """
+        a = torch.ones(2, 3)
+        a.resize_as_(torch.zeros(2, 3))
+        a.resize_(2, 3)
+        b = torch.nn.functional.alpha_dropout(a.long(), 0.3, True)
+        c = torch.autograd.functional.jacobian(lambda t: t * 2.0, a.long())
+        d = torch.autograd.functional.vjp(lambda t: t * 2.0, a > 0, a)[1]
+    """,
+    "a root mean square in the dtype of what is given": """
+        a = torch.ones(2, 3, requires_grad=True)
+        b = torch.nn.functional.rms_norm(a, (3,), torch.ones(3, dtype=torch.float64))
+        c = torch.nn.functional.rms_norm(torch.arange(6.0).view(2, 3).mT.contiguous().mT, (3,))
+        b.sum().backward()
+    """,
+    "margins of what is not a number": """
+        a = torch.tensor([[float("nan"), 1.0, 2.0], [1.0, float("nan"), 3.0]], requires_grad=True)
+        b = torch.nn.functional.multi_margin_loss(a, torch.tensor([1, 0]), p=2)
+        c = torch.nn.functional.multilabel_margin_loss(a, torch.tensor([[1, -1, 0], [0, 1, 2]]))
+        (b + c).backward()
+    """,
+    "statistics in another dtype": """
+        a = torch.arange(16.0).view(2, 2, 4)
+        b = torch.zeros(2, dtype=torch.float64)
+        c = torch.ones(2, dtype=torch.float64)
+        d = torch.nn.functional.instance_norm(a, b, c)
+        e = torch.nn.functional.instance_norm(a, b, c, use_input_stats=False)
+    """,
     "products of three in half precision": """
         a = torch.arange(6.0, dtype=torch.bfloat16, requires_grad=True).view(2, 3)
         b = torch.nn.functional.bilinear(a, a, torch.ones(2, 3, 3, dtype=torch.bfloat16))

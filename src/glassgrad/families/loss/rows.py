@@ -15,6 +15,7 @@ import numpy as np
 from ...core.row import FLOATS, op
 from ...ground.dtypes import of
 from ...ground.index import IS_NARROW
+from ..compare.rows import where
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
 from ..reduce.extreme import pick, place
@@ -459,7 +460,7 @@ def multi_margin_loss(
     labels = classes(target).reshape(-1)
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")
-    off = np.maximum(margin - a[np.arange(len(a)), labels][:, None] + a, 0)
+    off = np.fmax(margin - a[np.arange(len(a)), labels][:, None] + a, 0)  # which NaN is not above
     off[np.arange(len(a)), labels] = 0
     losses = np.add.reduce(off if p == 1 else off * off, axis=1) / a.shape[1]
     if weight is not None:
@@ -474,7 +475,8 @@ def _multi_margin_rule(
 ) -> Any:
     sizes = as_rows(self_sizes)
     a, labels = shaped(self, sizes), shaped(target, (sizes[0], 1))
-    off = clipped(a - pick(a, labels, 1, True) + margin, 0.0, inf) * other_classes(a, target)
+    off = a - pick(a, labels, 1, True) + margin
+    off = where(off > 0, off, 0) * other_classes(a, target)
     slope = inside(off, 0.0, inf) if p == 1 else off * 2
     slope = slope * (_per_row(grad, self_sizes, reduction) * (1 / sizes[1]))
     if weight is not None:
@@ -500,7 +502,7 @@ def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
-    off = np.maximum(1 - a[:, :, None] + a[:, None, :], 0) * pairs
+    off = np.fmax(1 - a[:, :, None] + a[:, None, :], 0) * pairs
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)
     return reduced(losses if self.ndim == 2 else losses[0], reduction)
 
