@@ -248,7 +248,7 @@ def written(seed: int) -> list[str]:
 
 #: Whose numbers are arbitrary where elements are equal, or matrices lack rank: see docs/limits.md.
 ARBITRARY = re.compile(
-    r"matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca"
+    r"matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca|cholesky_ex|tensorsolve"
 )
 
 

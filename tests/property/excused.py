@@ -6,6 +6,7 @@ A difference is judged by the shortest program that still makes it, so that noth
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 #: What a refusal is about.  Of a call with faults of two sorts, which is told is the order in which an operation looks.
@@ -39,13 +40,16 @@ BROKEN = (
     "output type|element of the written-to tensor"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
-LESS = r"take\(|gather|complex\(|index_|scatter|masked_select|fft|angle|cummax|cummin|pow|similarity|ldexp"
+LESS = r"addcdiv|copysign|norm\(\w+, 0|norm\(0|take\(|gather|complex\(|index_|scatter|masked_select|" \
+    "fft|angle|cummax|cummin|pow|similarity|ldexp"
+#: What gives a tensor other sizes without recording.
+CHANGED = r"no_grad.*(_\(|out=)|data ="
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken", BROKEN, r"backward|autograd"),
     Reason("a rule of PyTorch's gives another shape", "taken|type", "an invalid gradient", "scatter|index_add"),
-    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", r"no_grad.*(_\(|out=)"),
+    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", CHANGED),
     Reason("the shape was changed without recording", "grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|sign|round|floor|trunc|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
@@ -55,20 +59,42 @@ REASONS = [
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("truth values that lie apart", "refused", '"dot" not', "inner|tensordot"),
     Reason("expanded tensors are not written", "refused", "tensor refers to", r"nan_to_num_|tri[lu]_|threshold_|sum\("),
-    Reason("less is kept", "taken", "modified by an inplace|a second time", LESS),
+    Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
     Reason("less is kept", "taken", "detached in-place"),
-    Reason("kept longer", "refused", "a second time", "remainder|fmod"),
+    Reason("kept longer", "refused", "a second time", "remainder|fmod|addcmul"),
+    Reason("transforms within hooks of what is saved", "taken", "saved tensor hooks", "saved_tensors_hooks"),
+    Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
+    Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"torch\.func"),
     Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
-    Reason("PyTorch's gradient is a view", "taken", "created in no_grad mode", r"autograd\.grad"),
-    Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool).*(atan2|lerp)"),
+    Reason("PyTorch's gradient is a view", "taken", "created in no_grad mode", r"autograd\.grad|func"),
+    Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
-    Reason("PyTorch's smallest norm is no half", "numbers", "nan", r"float16(.|\n)*cosine_similarity"),
-    Reason("slopes of logit at NaN, one by one and by vectors", "numbers", "nan", "logit"),
+    Reason("PyTorch's smallest norm is no half", "numbers", "", r"float16(.|\n)*cosine_similarity"),
+    Reason("slopes of logit at NaN, one by one and by vectors", "numbers", "nan|inf", "logit"),
+    Reason("what is kept is written by .data", "numbers.grad", "", r"(?s)logcumsumexp.*\.data|\.data.*logcumsumexp"),
+    Reason("results of PyTorch's that lie in more memory", "refused", "setStorage", r"_loss\((.|\n)*as_strided"),
+    Reason("bytes that are no truth values", "numbers", "", r"view\((torch\.)?bool\)"),
+    Reason("there are no complex numbers of halves", "numbers", "nan|inf", r"(?s)float16.*complex|complex.*float16"),
+    Reason("a view that got another size is none", "taken", "Can't detach views", "out="),
+    Reason("the slope of acosh below minus one", "numbers.grad", "nan", "acosh"),
+    Reason("exponents of ldexp that are small integers", "numbers.grad", "", r"int8(.|\n)*ldexp"),
+    Reason("PyTorch loses its place at empty blocks", "numbers.grad", "", r"\(0,( \d)?\)\)(.|\n)*block_diag"),
+    Reason("truth values become float32", "numbers", "", r"bool(.|\n)*poisson_nll_loss"),
+    Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)"),
+    Reason("complex numbers that are drawn", "numbers", "j", r"normal\(.*out=.*complex"),
+    Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
+    Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
     Reason("the sign of NaN", "numbers", "", "copysign"),
-    Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort"),
+    Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", "norm|gelu|qr|svd|prod|dist|solve|inv|logcumsumexp|atan2.*pow"),
+    Reason("values at infinity", "numbers", "nan|inf", r"matrix_power|det|addmm|addbmm|baddbmm|addmv|addr"),
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
+    Reason("out= takes no gradients", "refused", "don't support automatic differentiation", r"out="),
+    Reason("complex numbers into a real out=", "refused", "can't be cast", r"complex(.|\n)*mean.*out="),
+    Reason("biases of another dtype", "refused", "bias type", "conv"),
+    Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
+    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", "ldexp.*out="),
     Reason("low-level layers have no out=", "refused", "unexpected keyword argument 'out'"),
     Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype|_cpu|output.dtype", "out="),
     Reason("PyTorch reads what it has overwritten", "refused", "single memory location", r"^m = (.|\n)*out="),
@@ -78,10 +104,29 @@ REASONS = [
 ]
 
 
-def reason(sort: str, said: str, lines: list[str]) -> str:
+#: Of networks that are trained.
+TRAINED = [
+    Reason("nodes of convolutions, recurrence, transforms", "node", "", "ircular|[cC]onv|LSTM|GRU|RNN|torch.func"),
+    Reason("layers of halves that PyTorch lacks", "taken", "not implemented for '(Half|BFloat16)'"),
+    Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
+    Reason("PyTorch clips no empty list", "taken", "nested_tensorlist", "clip_grad_value_"),
+    Reason("PyTorch's recurrent layers are not linearized", "taken", "leaf Variable", "linearize"),
+    Reason("transforms that PyTorch's layers lack", "taken", "", "torch.func"),
+    Reason("pools and pads know no input", "about", "BackwardBackward|Squeeze|View", r"(Pool|Pad)(.|\n)*func"),
+    Reason("PyTorch traces what it linearizes", "numbers|refused", "", "linearize"),
+    Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*vmap"),
+    Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
+    Reason("there are reflections of halves", "taken", "geqrf", "orthogonal_"),
+    Reason("what fails half-way", "numbers|results", "", r"half\(\)|lr_scheduler(.|\n)*add_param_group"),
+    Reason("slopes of roots near zero", "numbers", "", r"LPPool\dd\(0\.5|float32(.|\n)*Rprop"),
+    Reason("layers that lack what is asked for", "words|type", "NoneType|cannot be empty"),
+]
+
+
+def reason(sort: str, said: str, lines: list[str], reasons: Sequence[Reason] = REASONS) -> str:
     """Why a difference is left out; empty where nothing is known of it."""
     program = "\n".join(lines)
-    for each in REASONS:
+    for each in reasons:
         if re.search(each.sort, sort) and re.search(each.said, said) and re.search(each.program, program):
             return each.why
     return ""

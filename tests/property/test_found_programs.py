@@ -185,6 +185,131 @@ PROGRAMS = {
         b = a[:]
         b.set_(torch.zeros(3))
     """,
+    "extremes of one truth value are a copy": """
+        a = torch.tensor(True)
+        b = a.cummax(0)[0]
+        c = a.cummin(0)[0]
+        b.logical_not_()
+        c.logical_not_()
+    """,
+    "an angle at the origin": """
+        a = torch.zeros(2, requires_grad=True)
+        b = torch.zeros(2, requires_grad=True)
+        torch.atan2(a, b).backward(torch.tensor([float("inf"), 1.0]))
+    """,
+    "a loss in the dtype that it is written into": """
+        a = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+        b = torch.tensor([1.0, 0.25], requires_grad=True)
+        c = torch.nn.functional.binary_cross_entropy_with_logits(a, b)
+        d = torch.nn.functional.binary_cross_entropy_with_logits(b, b.detach(), torch.ones(2, dtype=torch.float64))
+        e = torch.nn.functional.huber_loss(b, a, reduction="none")
+        f = torch.nn.functional.soft_margin_loss(b, a)
+        (c + d + e.sum() + f).backward()
+    """,
+    "a loss has weights of the sizes of what is given": """
+        a = torch.arange(6.0).view(2, 3)
+        b = torch.nn.functional.mse_loss(a, torch.ones(1, 2, 3), weight=a)
+        c = torch.nn.functional.l1_loss(torch.ones(3), a, weight=torch.ones(3))
+        d = torch.nn.functional.huber_loss(torch.ones(3), a, weight=torch.ones(2, 3))
+    """,
+    "a product that lies in order": """
+        a = torch.ones(1, 3, requires_grad=True)
+        b = torch.matmul(a, torch.ones(2, 3, 4))
+        c = torch.matmul(a, torch.ones(2, 3, 1))
+    """,
+    "norms of what does not lie in order, and of whole numbers": """
+        a = torch.ones(2, 3, 4).transpose(0, 1)
+        b = torch.norm_except_dim(a, 2, 0)
+        c = torch.norm_except_dim(a, 2, 2)
+        d = torch.norm_except_dim(a.long(), 2, -1)
+    """,
+    "slopes at complex distances": """
+        a = torch.arange(5.0, requires_grad=True)
+        b = torch.gradient(a, spacing=1j)[0]
+        b.abs().sum().backward()
+    """,
+    "distances and settings that are none": """
+        a = torch.eye(3)
+        b = torch.trapezoid(a, dx=True)
+        c = torch.cumulative_trapezoid(a, dx=1j)
+        d = torch.lu(a, get_infos=-1)[2]
+        e = torch.linalg.cond(a, True)
+        f = torch.nonzero(a, as_tuple=True, out=torch.zeros(0, dtype=torch.int64))
+        g = torch.linalg.lstsq(torch.ones(2, 3, 3), torch.ones(3))
+        h = torch.histogram(torch.ones(4, 5), 3, weight=torch.ones(5, 4))[0]
+        i = torch.repeat_interleave(torch.tensor([1, 0, 2], dtype=torch.int32))
+        j = torch.nn.functional.cosine_similarity(torch.tensor(2j, dtype=torch.complex128), torch.ones(3))
+    """,
+    "a number that fills its own tensor": """
+        a = torch.arange(3.0)
+        a.index_fill_(0, torch.tensor([0]), a[2])
+    """,
+    "a factor of bytes wraps round": """
+        a = torch.tensor([True, False])
+        b = torch.tensor([1, 3], dtype=torch.uint8)
+        c = torch.addcmul(a, b, b, value=-1)
+    """,
+    "pairs in order in dimensions of one": """
+        a = torch.arange(8.0).view(2, 2, 2).unfold(-1, 2, 1)
+        b = torch.view_as_complex(a)
+        b.mul_(2)
+    """,
+    "chances have weights of any dtype": """
+        a = torch.arange(6.0, dtype=torch.float64, requires_grad=True).view(2, 3)
+        b = torch.nn.functional.cross_entropy(a, a.detach().softmax(1), torch.tensor([1, 2, 3], dtype=torch.uint8))
+        c = torch.nn.functional.cross_entropy(a, a.float().softmax(1).detach(), torch.tensor([1.0, 2.0, 3.0]))
+        (b + c).backward()
+    """,
+    "another memory of another size": """
+        a = torch.ones(2, 2, 2, requires_grad=True)
+        b = a.unbind(0)[0]
+        b.data = torch.full((3, 2, 2), 2.0)
+        c = a.select(0, 1)
+        c.data = a
+        d = (a * 2).view(4, 2)
+        (b.sum() + c.abs().sum()).backward()
+    """,
+    "sizes that stay are no write": """
+        a = torch.ones(2, 3)
+        a.resize_as_(torch.zeros(2, 3))
+        a.resize_(2, 3)
+        b = torch.nn.functional.alpha_dropout(a.long(), 0.3, True)
+        c = torch.autograd.functional.jacobian(lambda t: t * 2.0, a.long())
+        d = torch.autograd.functional.vjp(lambda t: t * 2.0, a > 0, a)[1]
+    """,
+    "a root mean square in the dtype of what is given": """
+        a = torch.ones(2, 3, requires_grad=True)
+        b = torch.nn.functional.rms_norm(a, (3,), torch.ones(3, dtype=torch.float64))
+        c = torch.nn.functional.rms_norm(torch.arange(6.0).view(2, 3).mT.contiguous().mT, (3,))
+        b.sum().backward()
+    """,
+    "margins of what is not a number": """
+        a = torch.tensor([[float("nan"), 1.0, 2.0], [1.0, float("nan"), 3.0]], requires_grad=True)
+        b = torch.nn.functional.multi_margin_loss(a, torch.tensor([1, 0]), p=2)
+        c = torch.nn.functional.multilabel_margin_loss(a, torch.tensor([[1, -1, 0], [0, 1, 2]]))
+        (b + c).backward()
+    """,
+    "statistics in another dtype": """
+        a = torch.arange(16.0).view(2, 2, 4)
+        b = torch.zeros(2, dtype=torch.float64)
+        c = torch.ones(2, dtype=torch.float64)
+        d = torch.nn.functional.instance_norm(a, b, c)
+        e = torch.nn.functional.instance_norm(a, b, c, use_input_stats=False)
+    """,
+    "products of three in half precision": """
+        a = torch.arange(6.0, dtype=torch.bfloat16, requires_grad=True).view(2, 3)
+        b = torch.nn.functional.bilinear(a, a, torch.ones(2, 3, 3, dtype=torch.bfloat16))
+        c = torch.nn.functional.bilinear(a.half(), a.half(), torch.ones(2, 3, 3, dtype=torch.float16))
+        (b + c).sum().backward()
+    """,
+    "refusals are of their types": """
+        a = torch.tensor(1.0, requires_grad=True)
+        b = torch.nn.functional.embedding(torch.tensor([0]), a)
+        torch.cat([torch.ones(2), torch.ones(2)], out=torch.zeros(4, dtype=torch.int64))
+        torch.stack([torch.ones(2), torch.ones(2)], out=torch.zeros(4, dtype=torch.bool))
+        torch.tensor([True]).pow_(-1)
+        c = torch.nn.functional.binary_cross_entropy_with_logits(torch.ones(2) * 1j, torch.ones(2))
+    """,
     "pairs of halves that are none": "a = torch.view_as_complex(torch.zeros(3, dtype=torch.float16))",
 }
 

@@ -47,7 +47,7 @@ def _prepared(inputs: Tensors, create_graph: bool) -> Tensors:
         if create_graph:
             points.append(tensor.view_as(tensor))  # type: ignore[attr-defined]
         else:
-            points.append(tensor.detach().requires_grad_(tensor.dtype.is_floating_point or tensor.dtype.is_complex))  # type: ignore[attr-defined]
+            points.append(tensor.detach().requires_grad_())  # type: ignore[attr-defined]
     if create_graph:
         points = [point if point.requires_grad else point.requires_grad_() for point in points]
     return tuple(points)

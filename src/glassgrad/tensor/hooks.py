@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..core import engine, leaf
@@ -230,3 +231,26 @@ def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     return answer
 
 
+def fit_gradients(tensor: Any, sizes: tuple[int, ...]) -> None:
+    """Let gradients of a result be fitted to these sizes of its, as it gets others without recording."""
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:  # a view whose history is refused, and with it every gradient
+        return
+    if node is not None:
+        node.register_prehook(partial(_fitted, tensor.output_nr, sizes))
+
+
+def _fitted(number: int, sizes: tuple[int, ...], grads: Any) -> Any:
+    """The gradients of a node's results, of which one got another shape without recording: that one fitted."""
+    grad = grads[number]
+    if grad is None or grad._array.shape == sizes:
+        return None
+    try:
+        fitted = grad.sum_to_size(sizes)
+    except RuntimeError:
+        raise RuntimeError(
+            f"A function returned an invalid gradient - got {list(grad.shape)} but expected shape compatible with "
+            f"{list(sizes)}: that of a result before it was changed without recording"
+        ) from None
+    return *grads[:number], fitted, *grads[number + 1 :]

@@ -12,7 +12,7 @@ from ..ground import dtypes, errors
 from ..ground.device import device
 from ..ground.handle import RemovableHandle
 from ..ground.listening import audible
-from .hooks import hooks_of
+from .hooks import fit_gradients, hooks_of
 from .node import Node, node_of, pair_of
 
 
@@ -111,6 +111,8 @@ class Members:
         if value._lifted:
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
+        if self._array.shape != value._array.shape:
+            fit_gradients(self, self._array.shape)
         self._array = value._array
         if self._counter is None:
             self._counter = VersionCounter()

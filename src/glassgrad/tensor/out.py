@@ -123,6 +123,8 @@ def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None
 def _check_out(row: Row | Composed, out: Tensor, result: Tensor) -> None:
     """Raise PyTorch's error where a result is not of the dtype or on the device of ``out``."""
     kind, wanted = out.dtype, result.dtype
+    if isinstance(row, Row) and row.listed and not dtypes.can_cast(wanted, kind):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {kind.scalar_name}")
     if not row.out:
         check_cast(result._array.dtype, out)
     elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):

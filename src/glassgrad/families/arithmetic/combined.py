@@ -29,7 +29,7 @@ def _times(array: Any, value: Any) -> Any:
     if value == 1:
         return array
     dtypes.check_number(value, array.dtype)
-    return array * array.dtype.type(value)
+    return array * np.asarray(value).astype(array.dtype)  # in which a negative number may wrap round
 
 
 @op(inplace=True, typed="promote", formerly=("value",), serves=(REALS + COMPLEX, "addcmul_cpu_out"), batched="point")

@@ -21,8 +21,8 @@ from ..pointwise import rows as bitwise
 from ..special import rows as special
 from . import combined, powers, quotients
 from . import rows as arithmetic
+from .powers import NEGATIVE_POWER, pow_number
 from .powers import pow as power
-from .powers import pow_number
 from .rows import div as quotient
 from .rows import mul, reciprocal
 
@@ -272,7 +272,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
             if holds(input, exponent) or (type(exponent) is bool and input._array.dtype.kind == "b"):
                 return pow_number(input, exponent, out=out)
             if type(exponent) is int and exponent < 0 and input._array.dtype.kind == "b":
-                raise RuntimeError("Integers to negative integer powers are not allowed.")
+                raise RuntimeError(NEGATIVE_POWER)
         elif not isinstance(exponent, Tensor):
             raise no_match("pow", (input, exponent), *_POWERS)
         return power(input, exponent, out=out)
@@ -297,7 +297,10 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`pow`."""
     if is_number(exponent):
         exponent = plain(exponent)
-        if holds(self, exponent) or (type(exponent) is bool and self._array.dtype.kind == "b"):
+        is_truth = self._array.dtype.kind == "b"
+        if is_truth and type(exponent) is int and exponent < 0:
+            raise RuntimeError(NEGATIVE_POWER)
+        if holds(self, exponent) or (type(exponent) is bool and is_truth):
             return written(pow_number, self, settings=(exponent,))
     elif not isinstance(exponent, Tensor):
         raise no_match("pow_", (exponent,), "Tensor exponent", "Number exponent")

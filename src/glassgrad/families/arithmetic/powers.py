@@ -15,6 +15,8 @@ from ..compare.rows import where, zero_like
 from ..pointwise.rows import log
 from .rows import wide_steps
 
+NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
+
 
 def _integer_power(self: Any, exponent: Any) -> Any:
     """A power of integers, which wraps; of negative exponents only 1 and -1 have one."""
@@ -48,7 +50,7 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
         return +self
     if kind in "iu":
         if exponent < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
+            raise RuntimeError(NEGATIVE_POWER)
         dtypes.check_number(exponent, self.dtype)
         return np.power(self, np.asarray(exponent).astype(self.dtype))
     if exponent == 0.5:

@@ -128,8 +128,8 @@ def instance_norm(
         weight = weight.repeat(batch)
     if bias is not None:
         bias = bias.repeat(batch)
-    means: Any = running_mean.repeat(batch) if running_mean is not None else None
-    variances: Any = running_var.repeat(batch) if running_var is not None else None
+    means: Any = running_mean.repeat(batch).to(input.dtype) if running_mean is not None else None
+    variances: Any = running_var.repeat(batch).to(input.dtype) if running_var is not None else None
     merged = input.contiguous().view(1, batch * channels, *sizes[2:])
     out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):
@@ -137,7 +137,7 @@ def instance_norm(
             if isinstance(running, Lifted):
                 running.copy_(repeated.view(batch, channels).mean(0))  # type: ignore[attr-defined]
             else:
-                write.store(running, repeated._array.reshape(batch, channels).mean(0))
+                write.store(running, repeated._array.reshape(batch, channels).mean(0).astype(running._array.dtype))
     return out.view(sizes)
 
 

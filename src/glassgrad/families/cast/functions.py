@@ -380,7 +380,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     *steps, last = strides_of(data)
     if last != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(step % 2 for step in steps):
+    if any(step % 2 and size != 1 for step, size in zip(steps, data.shape, strict=False)):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if input.storage_offset() % 2:  # type: ignore[attr-defined]
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")

@@ -15,6 +15,7 @@ from ...ops.declare import composite
 from ...tensor.lifted import Lifted
 from ..arithmetic.rows import add_number
 from ..cast.rows import clone
+from ..query.functions import result_type
 from ..reduce.functions import check_tensor, one_dim
 from ..reduce.rows import sum_dim
 from ..shape.rows import expand
@@ -79,7 +80,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     check_tensor(x2, "cosine_similarity")
     common = promote_types(x1.dtype, x2.dtype)
     if not common.is_floating_point:
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}")
+        name = result_type(x1, x2).scalar_name
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {name}")
     if x1.dtype is not x2.dtype:
         x1, x2 = x1.to(common), x2.to(common)
     if x1._array.shape != x2._array.shape:

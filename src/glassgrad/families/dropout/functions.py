@@ -69,6 +69,8 @@ def alpha_dropout_terms(input: Tensor, p: float, by_channel: bool) -> tuple[Tens
         kept = _drawn(input, p, by_channel)
         return kept * a, (kept - 1) * (_ALPHA * a) + _ALPHA * a * p
     mask = _kept(input, p, by_channel)
+    if mask.dtype.kind in "bui":
+        check_cast(np.dtype("f4"), input)
     kind = mask.dtype.type
     return wrap(mask * kind(a)), wrap((mask - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p))
 

@@ -62,8 +62,6 @@ def embedding(
     weight: Any, indices: Any, /, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
     """The rows of ``weight`` that ``indices`` names; the row ``padding_idx`` gets no gradient."""
-    if weight.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
     if indices.size and not weight.shape[0]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if indices.size and (indices.item(indices.argmin()) < 0 or indices.item(indices.argmax()) >= weight.shape[0]):

@@ -319,7 +319,7 @@ def repeat_interleave(
 ) -> Tensor:
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if repeats is None:
-        return wrap(_spread(input._array, None))
+        return wrap(_spread(input._array, None).astype(input._array.dtype, copy=False))
     if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "

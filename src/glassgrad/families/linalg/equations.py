@@ -153,7 +153,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
             "other's dtype {}".format(*names)
         )
     vector = is_vector(n, m)
-    if not vector and len(n) != len(m):
+    if len(n) != len(m) + vector:
         raise RuntimeError(
             "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) "
             "<= 1"
@@ -240,7 +240,7 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
     demand("linalg_cond", input=input)
     if input._array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
-    if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf) or isinstance(p, bool):
+    if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if not input._array.size:
         ratio: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], dtype=dtypes.of(input._array.real.dtype))

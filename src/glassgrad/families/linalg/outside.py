@@ -355,6 +355,7 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
     _warn_of("lu")
+    get_infos = bool(get_infos)
     if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2 + get_infos):
         count = len(out) if isinstance(out, (tuple, list)) else 1
         raise TypeError(f"expected tuple of {2 + get_infos} elements but got {count}")

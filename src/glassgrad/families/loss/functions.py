@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,11 +78,11 @@ def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     return together(input, target)
 
 
-def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
-    """Elementwise losses times ``weight``; their mean is that of the weights."""
-    if weight.size() != input.size():
-        raise ValueError("Weights and input must have the same size.")
-    values = values * weight
+def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, reduction: str) -> Tensor:
+    """The loss of each difference times ``weight``, of the sizes of ``input``; their mean is that of weights."""
+    _check_sizes(weight, input)
+    input, target = _same_sizes(input, target)
+    values = loss(input - target) * weight
     if reduction == "none":
         return values
     if reduction == "sum":
@@ -89,6 +90,11 @@ def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
     if reduction == "mean":
         return sum(values) / sum(weight)
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+
+
+def _check_sizes(weight: Any, input: Any) -> None:
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
 
 
 @audible
@@ -102,9 +108,9 @@ def mse_loss(
             return rows.mse_loss(input, target, MODES[reduction])
     except (AttributeError, KeyError):
         pass
-    input, target = _same_sizes(input, target)
     if weight is not None:
-        return _weighed(pow_number(input - target, 2), weight, reduction, input)
+        return _weighed(lambda off: pow_number(off, 2), input, target, weight, reduction)
+    input, target = _same_sizes(input, target)
     return rows.mse_loss(input, target, number(reduction, size_average, reduce))
 
 
@@ -115,9 +121,9 @@ def l1_loss(
 ) -> Tensor:  # fmt: skip
     """The mean absolute error."""
     input, target = single(input, target)
-    input, target = _same_sizes(input, target)
     if weight is not None:
-        return _weighed(abs(input - target), weight, reduction, input)
+        return _weighed(abs, input, target, weight, reduction)
+    input, target = _same_sizes(input, target)
     return reduced(abs(input - target), number(reduction, size_average, reduce))
 
 
@@ -139,23 +145,23 @@ def smooth_l1_loss(
 @audible
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
+    if weight is not None:
+        _check_sizes(weight, input)
     input, target = _same_sizes(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
         return reduced(_written(rows.huber_loss, input, input, target, 0, delta) * weight, number(reduction))
     return _written(rows.huber_loss, input, input, target, number(reduction), delta)
 
 
 def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> Any:
     """A loss that PyTorch writes into a tensor of the dtype of ``target``, one of the two: in that, or refused."""
-    kinds = first._array.dtype, second._array.dtype
-    if kinds[0] == kinds[1]:
+    if first._array.dtype != second._array.dtype:
+        check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
+    elif not any(isinstance(other, Tensor) and other.dtype is not target.dtype for other in others):
         return row(first, second, *others)
-    check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
-    return row(first, second, *others).to(target.dtype)
+    return row(first, second, *others, target.dtype)
 
 
 def no_slope(function: str, **tensors: Any) -> None:
@@ -183,7 +189,8 @@ def soft_margin_loss(
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
-def _check_weight(input: Any, weight: Any, classes: int) -> None:
+def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None) -> None:
+    """Raise PyTorch's errors unless there is a weight for each class, of a dtype that matters where one is given."""
     if weight is None:
         return
     if weight._array.ndim != 1 or weight._array.size != classes:
@@ -191,8 +198,8 @@ def _check_weight(input: Any, weight: Any, classes: int) -> None:
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight._array.shape)}"
         )
-    if weight._array.dtype != input._array.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
+    if kind is not None and weight.dtype is not kind:
+        raise RuntimeError(f"expected scalar type {kind.scalar_name} but found {weight.dtype.scalar_name}")
     no_slope("nll_loss_forward", weight=weight)
 
 
@@ -209,7 +216,7 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if len(wanted) > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         _check_target(target)
-        _check_weight(input, weight, sizes[-1])
+        _check_weight(weight, sizes[-1], input.dtype)
         return rows.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(sizes) == 4:
         if len(wanted) != 3:
@@ -219,12 +226,12 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if sizes[2:] != wanted[1:]:
             raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(wanted)}")
         _check_target(target)
-        _check_weight(input, weight, sizes[1])
+        _check_weight(weight, sizes[1], input.dtype)
         return rows.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     if wanted[1:] != sizes[2:]:
         raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(wanted)}")
     _check_target(target)
-    _check_weight(input, weight, sizes[1])
+    _check_weight(weight, sizes[1], input.dtype)
     flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
     labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
     losses = rows.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
@@ -272,7 +279,7 @@ def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoo
         raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     classes = input._array.shape[dim]
     if weight is not None:
-        _check_weight(input, weight, classes)
+        _check_weight(weight, classes, None)
     if smoothing > 0.0:
         target = add_number(mul_number(target, 1 - smoothing), smoothing / classes)
     scores = log_softmax(input, dim) * target
@@ -424,7 +431,7 @@ def binary_cross_entropy_with_logits(
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)
-    if input._array.dtype.kind in "biu":
+    if input._array.dtype.kind in "biuc":
         raise not_implemented("log_sigmoid_cpu", input._array)
     if target._array.dtype.kind == "b":
         no_single_bool(target, target)

@@ -15,6 +15,7 @@ import numpy as np
 from ...core.row import FLOATS, op
 from ...ground.dtypes import of
 from ...ground.index import IS_NARROW
+from ..compare.rows import where
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
 from ..reduce.extreme import pick, place
@@ -23,8 +24,10 @@ from ..reduce.rows import F16, F32, F64, ones32, ones64, sum_dim, total
 ndarray = np.ndarray
 
 
-def reduced(values: Any, reduction: int) -> Any:
-    """An elementwise loss, averaged or summed."""
+def reduced(values: Any, reduction: int, dtype: Any = None) -> Any:
+    """An elementwise loss, averaged or summed; in a dtype of its own, if one is given."""
+    if dtype is not None:
+        values = values.astype(dtype.numpy)
     if reduction == 0:
         return values
     if reduction == 2:
@@ -105,12 +108,12 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
 
 
 @op(**_LOSS, serves=(FLOATS, "huber_cpu"))
-def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
+def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0, dtype: Any = None) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
     kind = off.dtype.type
     far = kind(delta) * (off - kind(0.5 * delta))
-    return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction)
+    return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction, dtype)
 
 
 @huber_loss.derivative("self", "target")
@@ -362,12 +365,12 @@ softplus_of_minus.derivative(self=lambda grad, self: grad * (sigmoid(self) - 1))
 
 @op(**_LOSS, serves=(FLOATS, "log_sigmoid_cpu"))
 def binary_cross_entropy_with_logits(
-    self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1
+    self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1, dtype: Any = None
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(self)``; reduced."""
     plus = softplus_of_minus.row.kernel(self)
     losses = (1 - target) * self + (plus if pos_weight is None else ((pos_weight - 1) * target + 1) * plus)
-    return reduced(losses if weight is None else losses * weight, reduction)
+    return reduced(losses if weight is None else losses * weight, reduction, dtype)
 
 
 @binary_cross_entropy_with_logits.derivative("self")
@@ -396,9 +399,9 @@ def _no_float_fits(self: Any, target: Any, reduction: int = 1) -> RuntimeError:
 
 
 @op(**_LOSS, serves=(FLOATS, _no_float_fits))
-def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
+def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1, dtype: Any = None) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
-    return reduced(softplus_of_minus.row.kernel(target * self), reduction)
+    return reduced(softplus_of_minus.row.kernel(target * self), reduction, dtype)
 
 
 soft_margin_loss.derivative(
@@ -457,7 +460,7 @@ def multi_margin_loss(
     labels = classes(target).reshape(-1)
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")
-    off = np.maximum(margin - a[np.arange(len(a)), labels][:, None] + a, 0)
+    off = np.fmax(margin - a[np.arange(len(a)), labels][:, None] + a, 0)  # which NaN is not above
     off[np.arange(len(a)), labels] = 0
     losses = np.add.reduce(off if p == 1 else off * off, axis=1) / a.shape[1]
     if weight is not None:
@@ -472,7 +475,8 @@ def _multi_margin_rule(
 ) -> Any:
     sizes = as_rows(self_sizes)
     a, labels = shaped(self, sizes), shaped(target, (sizes[0], 1))
-    off = clipped(a - pick(a, labels, 1, True) + margin, 0.0, inf) * other_classes(a, target)
+    off = a - pick(a, labels, 1, True) + margin
+    off = where(off > 0, off, 0) * other_classes(a, target)
     slope = inside(off, 0.0, inf) if p == 1 else off * 2
     slope = slope * (_per_row(grad, self_sizes, reduction) * (1 / sizes[1]))
     if weight is not None:
@@ -498,7 +502,7 @@ def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
-    off = np.maximum(1 - a[:, :, None] + a[:, None, :], 0) * pairs
+    off = np.fmax(1 - a[:, :, None] + a[:, None, :], 0) * pairs
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)
     return reduced(losses if self.ndim == 2 else losses[0], reduction)
 

@@ -170,6 +170,9 @@ linalg_cross.derivative(
 @op(node="TrilinearBackward0", public=False, forward="each")
 def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any) -> Any:
     """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
+    if i1.dtype.itemsize == 2 and i1.dtype.kind in "fV":
+        wide = (array.astype("f4") for array in (i1, i2, i3))
+        return trilinear.row.kernel(*wide, expand1, expand2, expand3, sumdim).astype(i1.dtype)
     ndim = i1.ndim + len(expand1)
     arguments: list[Any] = []
     for array, missing in ((i1, expand1), (i2, expand2), (i3, expand3)):

@@ -123,7 +123,10 @@ def _folded(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
     if small._array.ndim == 1:
         return unsafe_view(mv(flat, small), sizes[:-1])
     product = unsafe_view(mm(flat, small), (*sizes[:-1], small._array.shape[1]))
-    return compact(transpose(product, -1, -2)) if turned else product
+    if not turned:
+        return product
+    product = transpose(product, -1, -2)
+    return product if product._array.flags.c_contiguous else compact(product)
 
 
 def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:

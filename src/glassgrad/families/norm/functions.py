@@ -25,7 +25,7 @@ from ..pointwise.rows import rsqrt
 from ..pooling.functions import avg_pool2d, avg_pool3d
 from ..reduce.functions import amax, amin, check_tensor, numpy_dtype, one_dim, some_dims, sum
 from ..reduce.rows import mean_dim
-from ..shape.rows import permute, unsqueeze
+from ..shape.rows import compact, permute, unsqueeze
 from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_norm_interface
 
 # -- norms -------------------------------------------------------------------------------------------------------------
@@ -269,7 +269,9 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._array.dtype is input._array.dtype:
         return fused_rms_norm(tensors, normalized_shape, eps)[0]
     scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]
-    return scaled.to(kind) if kind.itemsize == 2 else scaled
+    if not scaled._array.flags.c_contiguous:
+        scaled = compact(scaled)
+    return scaled if scaled.dtype is kind else scaled.to(kind)
 
 
 def _by_root_mean_square(input: Any, *others: Any) -> tuple[Any]:
@@ -373,11 +375,11 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norms of order ``pow`` over all dimensions of ``v`` but ``dim``, which are kept; with ``dim`` -1 over all."""
     shape = v._array.shape
     if dim == -1:
-        return linalg_vector_norm(v, pow, None, False)
+        return norm_dim(v, pow, tuple(range(len(shape))), False)
     if dim == 0:
-        return norm_dim(v.view(shape[0], -1), pow, (1,)).view(shape[0], *(1,) * (len(shape) - 1))
+        return norm_dim(v.reshape(shape[0], -1), pow, (1,)).view(shape[0], *(1,) * (len(shape) - 1))
     if dim == len(shape) - 1:
-        return norm_dim(v.view(-1, shape[-1]), pow, (0,)).view(*(1,) * (len(shape) - 1), shape[-1])
+        return norm_dim(v.reshape(-1, shape[-1]), pow, (0,)).view(*(1,) * (len(shape) - 1), shape[-1])
     return norm_except_dim(v.transpose(0, dim).contiguous(), pow, 0).transpose(0, dim)
 
 

@@ -203,8 +203,8 @@ def atan2(self: Any, other: Any, /) -> Any:
 def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
     """The gradient times the point turned by a right angle, over its square; zero at the origin."""
     square = self * self + other * other
-    shared = where(square == 0, 0, grad / square)
-    return shared * other, shared * -self
+    shared = where(square == 0, 0, 1 / square)
+    return grad * other * shared, grad * -self * shared
 
 
 @op(inplace=True, typed="promote", strict=True, serves=(FLOATS, "hypot_cpu"), batched="point")

@@ -129,6 +129,12 @@ def _refuse_truth(function: str, y: Tensor, x: Any) -> None:
         raise RuntimeError(f"{function}: received a bool input for {named}, but bool is not supported")
 
 
+def _distance(function: str, dx: Any) -> float:
+    if isinstance(dx, (bool, complex)):
+        raise RuntimeError(f"{function}: Currently, we only support dx as a real number.")
+    return float(dx)
+
+
 @composite("trapz", method=False)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The area under ``y`` along ``dim`` by trapezoids, sampled at ``x`` or every ``dx``."""
@@ -142,7 +148,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
         return div_number(sum_dim(heights * _widths("trapezoid", x, y, dim), (dim,), False), 2.0)
     ends = y.select(dim, 0) + y.select(dim, y._array.shape[dim] - 1)
     whole = sum_dim(y, (dim,), False) - mul_number(ends, 0.5)
-    return mul_number(whole, float(dx if x is None else x))
+    return mul_number(whole, _distance("trapezoid", dx if x is None else x))
 
 
 @composite(method=False)
@@ -156,7 +162,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
         return div_number(scan.cumsum(heights * _widths("cumulative_trapezoid", x, y, dim), dim), 2.0)
-    return scan.cumsum(mul_number(heights, (dx if x is None else x) / 2.0), dim)
+    return scan.cumsum(mul_number(heights, _distance("cumulative_trapezoid", dx if x is None else x) / 2.0), dim)
 
 
 # -- slopes of functions known at sample points -----------------------------------------------------------------------
@@ -266,6 +272,8 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     if input._array.dtype.kind in "iu":
         input = input.to(dtypes.get_default_dtype())
     steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
+    if any(isinstance(step, complex) for step in steps) and not input.is_complex():  # type: ignore[attr-defined]
+        input = input.to(input.dtype.to_complex())
     if any(isinstance(step, Tensor) for step in steps):
         for position, step in enumerate(steps):
             if not isinstance(step, Tensor):

@@ -166,7 +166,7 @@ def _others_rule(grad: Any, self: Any, dim: Any) -> Any:
 def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     """The running extremes and the last place where each was found."""
     if a.ndim == 0:
-        return a + a.dtype.type(0) if a.dtype.kind != "b" else a, np.int64(0)
+        return a.copy(), np.int64(0)
     if a.dtype.kind == "c" and a.size:
         raise not_implemented("cummax_cpu" if ufunc is np.maximum else "cummin_cpu", a)
     if a.size >= compiled.least:

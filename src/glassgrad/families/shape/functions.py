@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ops.declare import composite
 from ...tensor import lifted, writable
+from ...tensor.hooks import fit_gradients
 from ..index import rows as part
 from . import rows
 from .rows import axis_of
@@ -516,24 +516,9 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
             edge.seen = version.version
     elif record is not None:
         target._edge = record
-    elif target.grad_fn is not None and moved.shape != old.shape:
-        target.grad_fn.register_prehook(partial(_fitted, target.output_nr, old.shape))
+    elif moved.shape != old.shape:
+        fit_gradients(target, old.shape)
     return target
-
-
-def _fitted(number: int, sizes: tuple[int, ...], grads: Any) -> Any:
-    """The gradients of a node's results, of which one got another shape without recording: that one fitted."""
-    grad = grads[number]
-    if grad is None or grad._array.shape == sizes:
-        return None
-    try:
-        fitted = grad.sum_to_size(sizes)
-    except RuntimeError:
-        raise RuntimeError(
-            f"A function returned an invalid gradient - got {list(grad.shape)} but expected shape compatible with "
-            f"{list(sizes)}: that of a result before it was changed in place without recording"
-        ) from None
-    return *grads[:number], fitted, *grads[number + 1 :]
 
 
 @composite(function=False)

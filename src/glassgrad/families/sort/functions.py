@@ -134,6 +134,8 @@ def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_co
 @composite()
 def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: one in a row, or a vector for each dimension."""
+    if as_tuple and out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     indices = rows.nonzero(input, out=out)
     if not as_tuple:
         return indices

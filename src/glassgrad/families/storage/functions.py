@@ -381,7 +381,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None, **named: Any) 
         self._array = look(grown, (wanted, strides, offset))
     else:
         self._array = look(old, (wanted, strides, 0))
-    share(self).version += 1
+    if wanted != old.shape:
+        share(self).version += 1
     return self
 
 

@@ -1,0 +1,393 @@
+"""Random networks with random settings, trained a few steps in both engines, line by line: values, nodes, gradients.
+
+Layers, losses, optimizers, schedules, hooks, what ``nn.utils`` does to modules, copies and files of them, transforms,
+checkpoints, autocast.  ``python -m tests.property.random_training --count 2000 --seed 1`` runs so many and prints of
+each that differs the shortest part that still does, as a script.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+import glassgrad
+from tests import counts
+from tests.programs.record import clean
+from tests.property.excused import TRAINED, reason
+from tests.property.random_programs import Run, differ, numbers
+from tests.torch_reference import torch
+
+#: What fields stand for: a few values each; {f} is the last size, {c} the second, {r} how many are behind that.
+FIELDS = {
+    "b": "True False",
+    "k": "1 2 3",
+    "p": "0.0 0.2 0.5",
+    "o": "2 3 4",
+    "e": "1e-5 1e-3 0.1",
+    "m": "0.1 0.5 None 0.0",
+    "s": "1 2",
+    "d": "0 1",
+    "g": "1 2",
+    "lr": "0.1 0.01 0.5",
+    "wd": "0 0.1",
+    "w": "0.9 0.5",
+    "n": "0.5 1.0 2.0",
+    "pad": "'zeros' 'reflect' 'replicate' 'circular'",
+    "red": "'mean' 'sum' 'none'",
+    "act": ":",
+}
+NORMS = """
+BatchNorm{r}d({c})|BatchNorm{r}d({c}, {e}, {m}, affine={b}, track_running_stats={b})|LayerNorm({f}, {e}, {b}, {b})
+InstanceNorm{r}d({c}, {e}, 0.1, {b}, {b})|GroupNorm({g}, {c}, {e}, {b})|RMSNorm({f}, {e})|PReLU({c}, 0.1)
+"""
+LINES = """
+Conv{r}d({c}, {o}, {k}, {s}, {d}, bias={b})|Conv{r}d({c}, 2, {k}, padding={d}, padding_mode={pad})
+Conv{r}d({c}, {c}, {k}, groups={c}, dilation={s})|Conv{r}d({c}, 2, {k}, padding='same')
+ConvTranspose{r}d({c}, {o}, {k}, {s}, {d}, bias={b})|ConvTranspose{r}d({c}, 2, 3, 2, 1, 1)
+MaxPool{r}d({k}, {s})|MaxPool{r}d(2, ceil_mode={b})|AvgPool{r}d({k}, {s}, count_include_pad={b})|Dropout{r}d({p})
+AvgPool{r}d(3, 2, 1, {b}, {b})|AdaptiveAvgPool{r}d({o})|AdaptiveMaxPool{r}d({k})|LPPool{r}d({n}, 2)
+Upsample({o})|Upsample(scale_factor=2)|Upsample(scale_factor=1.5, mode='nearest-exact')|ConstantPad{r}d({s}, {n})
+ReflectionPad{r}d(1)|ReplicationPad{r}d({s})|CircularPad{r}d({s})|ZeroPad{r}d({s})|Flatten()|Flatten(1, 2)
+Linear({f}, {o}, {b})|LocalResponseNorm({k})|LazyConv{r}d({o}, {k})|LazyBatchNorm{r}d()|LazyLinear({o})
+"""
+#: Layers for inputs of so many dimensions; with "$", what is done with the layer and its input in another way.
+LAYERS = {
+    2: NORMS.replace("InstanceNorm{r}d({c}, {e}, 0.1, {b}, {b})|", "") + """
+Linear({f}, {o}, {b})|LazyLinear({o})|Unflatten(1, (1, -1))|Unflatten(1, ({c}, 1, 1))|Linear({f}, {f})
+Bilinear({f}, {f}, {o}, {b})${l}({h}, {h})|LSTMCell({f}, {o}, {b})${l}({h})[0]|GRUCell({f}, {o})|RNNCell({f}, 3)
+""",
+    3: NORMS + LINES + """
+LSTM({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]|GRU({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]
+RNN({f}, {o}, {s}, 'relu', {b}, {b}, {p}, {b})${l}({h})[0]|LSTM({f}, 3, proj_size=2)${l}({h})[0]
+MultiheadAttention({f}, 1, {p}, {b}, {b}, {b}, batch_first={b})${l}({h}, {h}, {h}, need_weights={b})[0]
+TransformerEncoderLayer({f}, 1, 4, {p}, norm_first={b}, batch_first={b})|Upsample(scale_factor=2, mode='linear')
+TransformerEncoder(torch.nn.TransformerEncoderLayer({f}, 1, 4, 0.0, batch_first=True), {s})
+TransformerDecoderLayer({f}, 1, 4, {p}, 'gelu', batch_first=True)${l}({h}, {h})|Fold((2, 2), 1)
+""",
+    4: NORMS + LINES + """
+PixelUnshuffle(2)|PixelShuffle(2)|ChannelShuffle(2)|Softmax2d()|Unfold(2, 1, {d}, {s})|ZeroPad2d((1, 0, -1, 2))
+Upsample(scale_factor=2, mode='bilinear', align_corners={b})|Upsample(3, mode='bicubic')|UpsamplingNearest2d(5)
+FractionalMaxPool2d(2, output_size={k})|UpsamplingBilinear2d({o})|Conv2d({c}, 4, (1, 2), (2, 1), (0, 1), groups={g})
+""",
+    5: NORMS + LINES.replace("CircularPad{r}d", "ReplicationPad{r}d") + "Upsample(scale_factor=2, mode='trilinear')\n",
+}
+TOKENS = """
+Embedding(6, {o}, {d})|Embedding(6, 4, max_norm=1.0)|Embedding(6, 3, scale_grad_by_freq=True)|Embedding(6, 2)
+EmbeddingBag(6, {o}, mode='sum')|EmbeddingBag(6, 3, mode='max')|EmbeddingBag(6, 3, padding_idx=1)
+"""
+#: Losses, and what their target is: numbers as the scores, classes, chances, signs, or as said in words.
+LOSSES = """
+MSELoss(reduction={red})~x|L1Loss(reduction={red})~x|SmoothL1Loss(beta={n}, reduction={red})~x
+HuberLoss(reduction={red}, delta={n})~x|BCEWithLogitsLoss(reduction={red})~x|CrossEntropyLoss(reduction={red})~c
+BCEWithLogitsLoss(pos_weight=torch.tensor({n}))~x|CrossEntropyLoss(label_smoothing=0.1, ignore_index=1)~c
+CrossEntropyLoss(label_smoothing=0.2)~p|NLLLoss(reduction={red}, ignore_index={d})~c|KLDivLoss(reduction='batchmean')~p
+KLDivLoss(reduction={red}, log_target=True)~x|PoissonNLLLoss(full={b}, reduction={red})~p|SoftMarginLoss()~s
+PoissonNLLLoss(log_input={b})~p|MultiLabelSoftMarginLoss(reduction={red})~x|MultiMarginLoss({k}, {n})~c
+MultiLabelMarginLoss(reduction={red})~l|HingeEmbeddingLoss({n}, reduction={red})~s|GaussianNLLLoss(full={b})~g
+TripletMarginLoss({n}, {s}, swap={b})~t|CosineEmbeddingLoss({n})~e|MarginRankingLoss({n})~r
+TripletMarginWithDistanceLoss(margin={n}, swap={b})~t|CrossEntropyLoss(weight=torch.ones({f}), reduction={red})~c
+"""
+OPTIMIZERS = """
+SGD(lr={lr}, weight_decay={wd})|SGD(lr=0.1, momentum={w}, nesterov={b}, maximize={b}, foreach={b})|Adam(lr={lr})
+SGD(lr=0.1, momentum=0.9, dampening=0.5)|Adam(lr={lr}, betas=({w}, 0.99), eps=1e-3, weight_decay={wd}, amsgrad={b})
+AdamW(lr={lr}, weight_decay={wd}, foreach={b})|Adam(lr=0.1, fused=True)|AdamW(lr=torch.tensor({lr}), foreach=False)
+Adagrad(lr={lr}, lr_decay=0.1, initial_accumulator_value=0.5)|Adadelta(lr={lr}, rho={w})|Adamax(lr={lr})
+RMSprop(lr=0.01, alpha={w}, momentum={w}, centered={b}, eps=1e-2)|Rprop(lr=0.01, etas=(0.5, 1.2))|ASGD(lr={lr})
+NAdam(lr={lr}, decoupled_weight_decay={b}, weight_decay={wd})|RAdam(lr={lr}, weight_decay={wd})|Adafactor(lr={lr})
+Adam(lr=0.1, maximize=True)|LBFGS(lr=0.1, max_iter=2)|SGD(lr=0.1, fused=True)|Adam(lr=0.1, decoupled_weight_decay=True)
+"""
+SCHEDULES = """
+StepLR(opt, {s}, {w})|MultiStepLR(opt, [1, 2], {w})|ExponentialLR(opt, {w})|CosineAnnealingLR(opt, {o})
+LambdaLR(opt, lambda n: 1 / (n + 1))|MultiplicativeLR(opt, lambda n: 0.9)|ConstantLR(opt, 0.5, {k})|LinearLR(opt)
+PolynomialLR(opt, {o}, {n})|CyclicLR(opt, 0.01, 0.1, 2, cycle_momentum=False)|OneCycleLR(opt, 0.5, total_steps=9)
+CosineAnnealingWarmRestarts(opt, {s}, 2)|OneCycleLR(opt, 0.5, epochs=3, steps_per_epoch=3, anneal_strategy='linear')
+"""
+#: What may happen between two steps: to the layer {l}, or to the whole.
+BETWEEN = """
+model.eval()|model.train()|{l}.requires_grad_({b})|{l}.register_forward_hook(lambda m, a, r: None)
+{l}.register_forward_hook(lambda m, a, r: r * 2)|{l}.register_forward_pre_hook(lambda m, a: (a[0] * 1,) + a[1:])
+{l}.register_full_backward_hook(lambda m, i, o: tuple(None if g is None else g * 2 for g in i))
+{l}.register_full_backward_pre_hook(lambda m, o: tuple(None if g is None else g * 0.5 for g in o))
+next(model.parameters()).register_hook(lambda g: g * 2)|model.zero_grad(set_to_none={b})|model.double()
+next(model.parameters()).register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', p.grad * 0.5))
+opt.register_step_pre_hook(lambda o, a, k: None)|opt.load_state_dict(copy.deepcopy(opt.state_dict()))
+model.load_state_dict(again(model.state_dict()))|opt.load_state_dict(again(opt.state_dict()))
+said = [n for n, _ in model.named_parameters()]|said = repr(model)|said = [*model.state_dict()]|said = repr(opt)
+torch.nn.utils.vector_to_parameters(torch.nn.utils.parameters_to_vector(model.parameters()) * 0.9, model.parameters())
+parametrizations.weight_norm({l}, 'weight', {d})|parametrize.remove_parametrizations({l}, 'weight')
+parametrizations.spectral_norm({l})|parametrizations.orthogonal({l})
+prune.l1_unstructured({l}, 'weight', 0.3)|prune.random_unstructured({l}, 'weight', {k})
+prune.ln_structured({l}, 'weight', 1, {n}, 0)|prune.remove({l}, 'weight')
+torch.nn.init.xavier_uniform_({l}.weight)|torch.nn.init.kaiming_normal_({l}.weight, 0.1)|{l}.reset_parameters()
+torch.nn.init.orthogonal_({l}.weight)|torch.nn.init.trunc_normal_({l}.weight, 0.0, 0.5)|{l}.extra_repr()
+torch.nn.init.sparse_({l}.weight, 0.5)
+opt.add_param_group({'params': [torch.nn.Parameter(torch.ones(2))], 'lr': 0.3})|opt.param_groups[0]['lr'] = 0.05
+mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9))
+mean = torch.optim.swa_utils.AveragedModel(model)|mean.update_parameters(model)
+model.to(memory_format=torch.channels_last)|n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n}, {n})
+torch.nn.utils.clip_grad_value_(model.parameters(), 0.01)
+n = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])|{l}.weight.data.mul_(0.9)
+z = torch.func.functional_call(model, {k: v * 2 for k, v in model.named_parameters()}, (x,))
+z = torch.func.vmap(forward, randomness='same')(x.unsqueeze(0))|z = torch.func.jvp(forward, (x,), (x,))[1]
+z = torch.func.vjp(forward, x)[1](torch.ones_like(forward(x)))[0]|z = torch.autograd.functional.jvp(forward, x, x)[1]
+z = torch.func.grad(lambda p: torch.func.functional_call(model, p, (x,)).sum())(dict(model.named_parameters()))[0]
+z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False)|z = copy.deepcopy(model)(x)
+z = torch.autograd.grad(forward(x).sum(), list(model.parameters()), allow_unused=True)[0]|z = model.half()(x.half())
+with torch.autocast('cpu', torch.bfloat16): z = forward(x)
+with torch.no_grad(): z = forward(x)
+with torch.inference_mode(): z = forward(x).clone()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t): z = forward(x)
+with torch.autograd.graph.save_on_cpu(): z = forward(x)
+with torch.autograd.set_detect_anomaly(True): forward(x).sum().backward()
+z = torch.utils.checkpoint.checkpoint_sequential(model, 1, x, use_reentrant={b})|z = torch.func.jacrev(forward)(x)
+z = torch.func.hessian(lambda x: forward(x).square().sum())(x)|z = torch.func.jacfwd(lambda x: forward(x).sum())(x)
+z = torch.func.vmap(torch.func.grad(lambda x: forward(x[None]).sum()))(x)
+z = torch.func.linearize(forward, x)[1](x)|z = torch.autograd.functional.vjp(forward, x, forward(x).detach())[1]
+z = torch.fx.symbolic_trace(model)(x)|z = again(forward(x).detach())
+z = torch.cat([a[0] for a in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), {k}, shuffle={b})])
+for a, in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2, drop_last={b}): z = forward(a)
+parametrize.register_parametrization({l}, 'weight', torch.nn.Softplus())|z = Twice.apply(forward(x))
+z = torch.nn.utils.stateless.functional_call(model, dict(model.named_parameters()), (x,))
+"""
+SHAPES = [(4, 3), (1, 3), (3, 4), (2, 2, 4), (2, 3, 4), (3, 4, 2), (2, 4, 6), (2, 2, 4, 4), (2, 4, 3, 4)]
+SHAPES.append((2, 2, 3, 4, 4))
+DTYPES = ["float64"] * 6 + ["float32", "float32", "bfloat16"]
+PRECISION = {"float64": 1e-7, "float32": 2e-3, "bfloat16": 6e-2, "float16": 1e-2}
+OPENING = """
+import copy, io
+def again(value): file = io.BytesIO(); torch.save(value, file); file.seek(0); return torch.load(file, weights_only=True)
+def twice(ctx, x): ctx.by = 2; ctx.save_for_backward(x); return x * 2
+class Twice(torch.autograd.Function): forward = twice; backward = lambda ctx, g: g * ctx.by
+"""
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[|\n]", text.strip()) if part]
+
+
+class Draw:
+    """Draws the lines of a program, by what PyTorch made of the lines before."""
+
+    def __init__(self, seed: int, run: TrainingRun) -> None:
+        self.chance, self.run = random.Random(seed), run
+        self.seed = seed
+
+    def filled(self, text: str, **given: str) -> str:
+        """A template with a value in the place of each field."""
+
+        def value(field: re.Match[str]) -> str:
+            if field[1] in given:
+                return given[field[1]]
+            return self.filled(self.chance.choice(FIELDS[field[1]].split()), **given)
+
+        return re.sub(r"\{(\w+)\}", value, text)
+
+    def beginning(self) -> list[str]:
+        """The input, and the dtype of all."""
+        chance = self.chance
+        self.dtype, self.shape = chance.choice(DTYPES), chance.choice(SHAPES)
+        self.forward, self.layers = "x", list[str]()
+        self.is_tokens = chance.random() < 0.12
+        made = f"torch.randn{self.shape}.to(torch.{self.dtype})"
+        if self.is_tokens:
+            made = f"torch.randint(0, 6, {self.shape[:2]})"
+        elif chance.random() < 0.1 and len(self.shape) == 4:  # PyTorch's GroupNorm crashes where none is required
+            made += ".contiguous(memory_format=torch.channels_last).requires_grad_()"
+        lines = [*OPENING.strip().split("\n"), f"torch.manual_seed({self.seed})", f"x = {made}"]
+        return [*lines, "x.requires_grad_()"] if chance.random() < 0.4 and not self.is_tokens else lines
+
+    def layer(self) -> list[str]:
+        """Another layer behind those there are, and its result."""
+        chance = self.chance
+        h = self.run.scope["h" if self.layers else "x"]
+        sizes = tuple(h.shape)
+        templates = _parts(LAYERS.get(len(sizes), "Flatten()"))
+        if self.is_tokens and not self.layers:
+            templates = _parts(TOKENS)
+        if h.is_floating_point() and chance.random() < 0.35 or not templates:
+            templates = ["{act}"]
+        text, _, use = chance.choice(templates).partition("$")
+        name = f"l{len(self.layers)}"
+        more = {"f": str(sizes[-1]), "c": str(sizes[1]), "r": str(max(len(sizes) - 2, 1))} if len(sizes) > 1 else {}
+        made = self.filled(text, **(more or {"f": "1", "c": "1", "r": "1"}))
+        use = self.filled(use or "{l}({h})", l=name, h="{h}")
+        self.layers.append(name)
+        self.forward = use.replace("{h}", self.forward)
+        done = use.replace("{h}", "h" if len(self.layers) > 1 else "x")
+        return [f"{name} = torch.nn.{made}.to(torch.{self.dtype}); h = {done}"]  # lazy ones are used at once
+
+    def ending(self) -> list[str]:
+        """The loss, the optimizer, its schedule, and steps with what happens between."""
+        chance = self.chance
+        lines = [f"model = torch.nn.Sequential({', '.join(self.layers)})", f"forward = lambda x: {self.forward}"]
+        loss, _, sort = chance.choice(_parts(LOSSES)).partition("~")
+        sizes = tuple(self.run.scope["h"].shape)
+        height = sizes[0] if len(sizes) > 1 else 1
+        width = int(np.prod(sizes)) // max(height, 1)
+        both = f"{height}, {width}"
+        targets = {
+            "x": f"torch.rand({both}).to(torch.{self.dtype})", "c": f"torch.randint(0, {max(width, 1)}, ({height},))",
+            "p": f"torch.rand({both}).to(torch.{self.dtype}).softmax(1)", "s": f"torch.randn({both}).sign()",
+            "l": f"torch.randint(-1, {max(width, 1)}, ({both}))",
+        }  # fmt: skip
+        lines.append(f"criterion = torch.nn.{self.filled(loss, f=str(width))}.to(torch.{self.dtype})")
+        lines.append(f"t = {targets.get(sort, targets['x'])}")
+        given = {
+            "g": "y, t, t + 0.1", "t": "y, t, t.flip(0)", "e": "y, t, torch.ones(len(y))",
+            "r": "y, t, t.round() * 2 - 1",
+        }  # fmt: skip
+        value = f"(lambda y: criterion({given.get(sort, 'y, t')}))(forward(x).reshape({both})).mean()"
+        name, _, settings = chance.choice(_parts(OPTIMIZERS)).partition("(")
+        lines.append(f"opt = torch.optim.{name}(model.parameters(), {self.filled(settings)}")
+        has_schedule = chance.random() < 0.4
+        if has_schedule:
+            lines.append(f"plan = torch.optim.lr_scheduler.{self.filled(chance.choice(_parts(SCHEDULES)))}")
+        for _ in range(chance.randint(1, 3)):
+            for _ in range(chance.choice([0, 0, 1, 2])):
+                lines.append(self.filled(chance.choice(_parts(BETWEEN)), l=chance.choice(self.layers)))
+            if name == "LBFGS":
+                lines.append(f"def closure(): opt.zero_grad(); loss = {value}; loss.backward(); return loss")
+                lines.append("loss = opt.step(closure)")
+            else:
+                lines += ["opt.zero_grad()", f"loss = {value}", "loss.backward()"]
+                if chance.random() < 0.2:
+                    lines.append(self.filled("n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n})"))
+                lines.append("opt.step()")
+            lines += ["plan.step()"] * has_schedule
+        return lines
+
+
+class TrainingRun(Run):
+    """A program in one engine; the parameters, buffers and the state of the optimizer have names of their own."""
+
+    def __init__(self, engine: Any) -> None:
+        super().__init__(engine)
+        for name in ("prune", "parametrize", "parametrizations"):
+            self.scope[name] = importlib.import_module(f"{engine.__name__}.nn.utils.{name}")
+
+    def do(self, line: str) -> tuple[str, str]:
+        """Run a line; see ``Run.do``."""
+        said = super().do(line)
+        self.is_refused = bool(said[0])
+        return said
+
+    @property
+    def pool(self) -> dict[str, Any]:
+        """All tensors by their names."""
+        found = super().pool
+        modules = {name: value for name, value in self.scope.items() if isinstance(value, self.engine.nn.Module)}
+        for name, module in modules.items():
+            if name in ("model", "mean"):
+                found |= {f"{name}.{key}": value for key, value in module.state_dict(keep_vars=True).items()}
+        if "opt" in self.scope:
+            for place, state in self.scope["opt"].state_dict()["state"].items():
+                found |= {f"opt.{place}.{key}": value for key, value in state.items()}
+            for place, group in enumerate(self.scope["opt"].param_groups):
+                found[f"lr{place}"] = self.engine.as_tensor(group["lr"], dtype=self.engine.float64)
+        tensors = {key: value for key, value in found.items() if isinstance(value, self.engine.Tensor)}
+        return {key: value for key, value in tensors.items() if not hasattr(value, "materialize")}  # lazy ones, as yet
+
+    def said(self) -> str:
+        """What a line left to be read."""
+        return clean(self.scope.get("said"))
+
+
+def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, str] | None:
+    """What sort of difference a line makes between two runs, and its description."""
+    wanted, actual = yours.do(line), ours.do(line)
+    if bool(wanted[0]) != bool(actual[0]):
+        return "taken" if wanted[0] else "refused", f"{wanted} {actual}"
+    if wanted[0]:
+        if wanted[0] != actual[0]:
+            return "type", f"{wanted} {actual}"
+        return ("words", f"{wanted[1]} {actual[1]}") if wanted[1] != actual[1] and wanted[0] != "TypeError" else None
+    if yours.said() != ours.said():
+        return "said", f"{yours.said()} {ours.said()}"
+    their_pool, my_pool = yours.pool, ours.pool
+    if their_pool.keys() != my_pool.keys():
+        return "results", f"{[*their_pool]} {[*my_pool]}"
+    coarsest = max([PRECISION.get(str(value.dtype)[6:], 0.0) for value in their_pool.values()], default=0.0)
+    if "autocast" in line:
+        coarsest = PRECISION["bfloat16"]
+    for name, theirs in their_pool.items():
+        mine = my_pool[name]
+        left, right = about(theirs), about(mine)
+        if left != right:
+            only_node = [*left[:3], *left[4:]] == [*right[:3], *right[4:]]
+            return "node" if only_node else "about", f"{name}: {left} {right}"
+        pairs = [("", theirs.detach(), mine.detach())]
+        if theirs.is_leaf and theirs.grad is not None:
+            pairs.append((".grad", theirs.grad, mine.grad))
+        for part, a, b in pairs:
+            if a.numel() and not a.is_inference() and a.dtype != torch.uint8 and differ(a, b, coarsest):
+                return f"numbers{part}", f"{name}{part}: {numbers(a).tolist()} {numbers(b).tolist()}"
+    return None
+
+
+def about(tensor: Any) -> list[Any]:
+    """All of a tensor that is not its numbers."""
+    grad = tensor.grad if tensor.is_leaf else None
+    node = tensor.grad_fn
+    seen = [str(tensor.dtype), tuple(tensor.shape), tensor.requires_grad, None if node is None else type(node).__name__]
+    return [*seen, None if grad is None else (str(grad.dtype), tuple(grad.shape))]
+
+
+def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
+    """A random program up to its first difference, or the line that both refuse first; and that difference."""
+    yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
+    draw = Draw(seed, yours)
+    lines: list[str] = []
+    for part in [draw.beginning, *[draw.layer] * draw.chance.randint(1, 4), draw.ending]:
+        for line in part():
+            lines.append(line)
+            if found := difference(yours, ours, line):
+                lines, found = shortened(lines, found)
+                return lines, None if reason(*found, lines, TRAINED) else found
+            if part != draw.ending and yours.is_refused:
+                return lines, None
+    return lines, None
+
+
+def shortened(lines: list[str], found: tuple[str, str]) -> tuple[list[str], tuple[str, str]]:
+    """As few lines as still differ in that sort, and the difference."""
+    for place in reversed(range(len(lines) - 1)):
+        fewer = lines[:place] + lines[place + 1 :]
+        other = first_difference(fewer)
+        if other and other[1][0] == found[0]:
+            lines, found = fewer[: other[0] + 1], other[1]
+    return lines, found
+
+
+def first_difference(lines: list[str]) -> tuple[int, tuple[str, str]] | None:
+    """The number of the line that makes the first difference, and that."""
+    yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
+    for place, line in enumerate(lines):
+        if found := difference(yours, ours, line):
+            return place, found
+    return None
+
+
+def main() -> None:
+    """Run many, and print what differs."""
+    parser = counts.options(__doc__, 200)
+    parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
+    options = parser.parse_args()
+    sorts: Counter[str] = Counter()
+    programs = 0
+    for seed in counts.asked(options):
+        programs += 1
+        lines, found = drawn(seed)
+        if found:
+            sorts[found[0]] += 1
+            if re.search(options.sorts, found[0]):
+                print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
+    print(f"{programs:,} programs, {sum(sorts.values())} differ {dict(sorts)}")
+
+
+if __name__ == "__main__":
+    main()
