@@ -131,7 +131,7 @@ def _times(source: Any, target: Any, count: int, factor: Any) -> None:
 # -- forward -----------------------------------------------------------------------------------------------------------
 
 
-Q, K, V, O, BIAS = range(5)  # the places of the arrays among addresses and steps
+Q, K, V, OUT, BIAS = range(5)  # the places of the arrays among addresses and steps
 
 
 @kernel
@@ -154,7 +154,7 @@ def _there(first: int, last: int, logs: Any, where: Any, steps: Any, sizes: Any,
             keys = _head(where, steps, K, sample, own, logs)
             _turned(keys, steps[K, 2], turned, columns, width, n, nought)
             _copied(_head(where, steps, V, sample, own, logs), steps[V, 2], values, wide, columns, width, one)
-        at, to = _head(where, steps, Q, sample, head, logs), _head(where, steps, O, sample, head, logs)
+        at, to = _head(where, steps, Q, sample, head, logs), _head(where, steps, OUT, sample, head, logs)
         for start in range(0, rows, height):
             count = min(height, rows - start)
             seen = min(columns, start + count) if causal else columns
@@ -181,7 +181,7 @@ def _there(first: int, last: int, logs: Any, where: Any, steps: Any, sizes: Any,
             multiply(scores, across, 1, values, wide, n, mixed, wide, count, wide // n, seen, False, n)
             for index in range(count):
                 share = get(mixed, height * wide + index)
-                _times(further(mixed, index * wide), further(to, (start + index) * steps[O, 2]), width, share)
+                _times(further(mixed, index * wide), further(to, (start + index) * steps[OUT, 2]), width, share)
 
 
 # -- backward ----------------------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def _back(first: int, last: int, logs: Any, where: Any, steps: Any, sizes: Any, 
         _filled(to_values, 0, columns * wide, nought)
         for head in range(own * shared, (own + 1) * shared):
             at, arriving = _head(where, steps, Q, sample, head, logs), _head(where, steps, G, sample, head, logs)
-            result, to = _head(where, steps, O, sample, head, logs), _head(where, steps, DQ, sample, head, logs)
+            result, to = _head(where, steps, OUT, sample, head, logs), _head(where, steps, DQ, sample, head, logs)
             sums = place(logs, (sample * heads + head) * rows)
             for start in range(0, rows, height):
                 count = min(height, rows - start)
@@ -254,7 +254,7 @@ def _back(first: int, last: int, logs: Any, where: Any, steps: Any, sizes: Any, 
                         _masked(line, beside, steps[BIAS, 3], own_seen)
                     _raised(line, own_seen, get(sums, row))
                     _filled(line, own_seen, vectors * n, nought)
-                    less = _dot(further(grads, index * wide), further(result, row * steps[O, 2]), width, nought)
+                    less = _dot(further(grads, index * wide), further(result, row * steps[OUT, 2]), width, nought)
                     beyond = further(back, index * across)
                     _slopes(line, beyond, own_seen, less)
                     _filled(beyond, own_seen, vectors * n, nought)
