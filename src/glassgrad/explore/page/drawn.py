@@ -169,14 +169,13 @@ def _build_order(graph: Graph, picture: Drawn) -> list[int]:
             age[i] = -node.index - 2.0
     users: list[list[int]] = [[] for _ in range(count)]
     owed = [0] * count
-    for arrow in picture.arrows:
-        users[arrow.src].append(arrow.dst)
-        if arrow.src not in pills:
-            owed[arrow.dst] += 1
     leaves_of: list[list[int]] = [[] for _ in range(count)]
     for arrow in picture.arrows:
+        users[arrow.src].append(arrow.dst)
         if arrow.src in pills:
             leaves_of[arrow.dst].append(arrow.src)
+        else:
+            owed[arrow.dst] += 1
     for i, user in turned.items():  # ready at once, and done when its user is
         owed[user] -= 1
         leaves_of[user].append(i)

@@ -367,10 +367,7 @@ class Inside:
         """What uses a value outside of the card."""
         for arrow in self.scene.out[net // 3]:
             box = self.scene.arrows["dst"][arrow]
-            around = self.scene.home[box]
-            while around >= 0 and around != self.g:
-                around = self.scene.cards["parent"][around]
-            if around != self.g:
+            if self.g not in (ROOT, *self.scene.around(box)):
                 return self.scene.name(box)
         return self.scene.card_title(self.g)
 
