@@ -149,11 +149,11 @@ def of_paths(result: PathSum) -> str:
     rows = any(step.local is not None and step.local.dim() for path in shown for step in path.steps)
     sign = r"\odot" if rows else r"\cdot"  # element by element
     named = any(step.symbol for path in shown for step in path.steps)
-    rows = [added([product(_factors(path, True), sign) for path in shown], more)] if named else []
-    rows.append(added([product(_factors(path, False), sign) for path in shown], more))
+    lines = [added([product(_factors(path, True), sign) for path in shown], more)] if named else []
+    lines.append(added([product(_factors(path, False), sign) for path in shown], more))
     values = [factor(_value(path.value)) for path in shown]
     long = any(len(path.steps) > 1 for path in shown) and not more
-    return summed(head, rows, values if long else [], figure(_value(result.total)))
+    return summed(head, lines, values if long else [], figure(_value(result.total)))
 
 
 def summed(head: str, rows: list[str], terms: list[str], total: str) -> str:
