@@ -139,7 +139,7 @@ import sys, torch
 import glassgrad.why
 import glassgrad as ours
 from glassgrad.explore import record
-from glassgrad.watch.armed import THIS
+from glassgrad.watch.hosts import THIS
 
 assert [watch.torch for watch in THIS.watches] == [torch] and "glassgrad.core" not in sys.modules
 with record() as recording:

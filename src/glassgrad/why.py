@@ -6,9 +6,8 @@ Lightning and of Hugging Face's Trainer. ``glassgrad why SCRIPT`` does it for a 
 
 from typing import Any
 
-from .watch.armed import THIS
 from .watch.hosts import *  # noqa: F403 - the hooks of a pytest plugin
-from .watch.hosts import CALLBACKS, callback
+from .watch.hosts import CALLBACKS, THIS, callback
 
 THIS.arm()
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from glassgrad.explore import check, observe, record, unused, why
 from glassgrad.explore.labels import output_counts
 from glassgrad.explore.source import is_users
-from glassgrad.explore.survey import _survey
+from glassgrad.explore.survey import survey
 from glassgrad.explore.walk import SINK, op_name, opaque_nodes
 
 CLOSE = 1e-9  # of the largest gradient's norm, in float64
@@ -67,7 +67,7 @@ def prove(name, model, compute, torch, *, timed=0, stacks=True):
     model.zero_grad()
     with record(model) as recording:
         loss = compute()
-    graph, walked = _survey(loss, None, model, recording, "proof")
+    graph, walked = survey(loss, None, model, recording, "proof")
     named = {n: p for n, p in model.named_parameters() if p.requires_grad}
     grads = torch.autograd.grad(loss, list(named.values()), retain_graph=True, allow_unused=True)
     grads = dict(zip(named, grads, strict=True))
@@ -129,7 +129,7 @@ def attribution(model, compute, torch, verdict, stacks):
     finally:
         for handle in handles:
             handle.remove()
-    graph, walked = _survey(loss, None, model, recording, "proof")
+    graph, walked = survey(loss, None, model, recording, "proof")
     wrong = []
     for node, known in zip(walked.nodes, graph.nodes, strict=False):
         if known.op == SINK:

@@ -14,7 +14,7 @@ from .model import Graph, Node, Problem, ProblemKind
 from .place import module_of
 from .read import as_losses, as_tensors
 from .reasons import REMEDIES
-from .survey import _survey, parameters_of, survey
+from .survey import parameters_of, survey
 from .walk import SINK, op_name, opaque_nodes, remedy, tensors_held, walk
 from .why import ASK, closed_lines, in_transform, why
 
@@ -42,7 +42,7 @@ def check(loss: Any, *, record: Any = None, model: Any = None, names: Any = None
     model = model if model is not None or record is None else record.model
     variables = callers_variables()
     known = Names([*caller_names(names, params, "check"), *parameters_of(model).items(), *variables], record)
-    graph, walked = _survey(losses, None, model, record, "check")
+    graph, walked = survey(losses, None, model, record, "check")
     report = _Report()
     inside = [loss] if in_transform(loss) else []
     cut = inside + [one for one in losses if not one.requires_grad or one.grad_fn is None or in_transform(one)]
@@ -303,7 +303,7 @@ def keeps(tensor: Any, *, model: Any = None, record: Any = None) -> Keeps:
     """
     tensors = as_losses(tensor, "keeps")
     record = recording_of(tensors, record)
-    graph = survey(tensors, None, model=model, record=record, caller="keeps")
+    graph, _ = survey(tensors, None, model, record, "keeps")
     leaves = {n.tensor.storage for n in graph.nodes if n.kind == "leaf" and n.tensor is not None}
     owned: dict[int, tuple[Node, int]] = {}  # by memory: the operation that saved it first, and the most saved of it
     for node in sorted((n for n in graph.nodes if n.forward is not None), key=lambda n: n.forward or 0):

@@ -36,11 +36,6 @@ def rule_of(op: str) -> str | None:
     return _rules().get(op)
 
 
-def is_known(op: str) -> bool:
-    """Whether the table has an operation whose node is called ``op``: one that is safe to ask for its derivative."""
-    return op in _rules()
-
-
 # -- local derivatives as text -----------------------------------------------------------------------------------------
 # Of operations on single numbers, asked of the nodes as backward asks them.
 
@@ -60,7 +55,7 @@ def slopes(walked: Walk, nodes: Sequence[Node], engine: str) -> dict[tuple[int, 
     with torch.no_grad():
         for i, node in enumerate(walked.nodes):
             known = nodes[i]
-            if known.op == SINK or not is_known(known.op) or any(s.state != "ok" for s in known.saved):
+            if known.op == SINK or known.op not in _rules() or any(s.state != "ok" for s in known.saved):
                 continue
             if len(known.outputs) != 1 or known.outputs[0].shape or not known.outputs[0].dtype.startswith("float"):
                 continue

@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from . import model
 from .layers import layer_of
-from .model import VERSION, Graph, SourceLoc
+from .model import VERSION, Event, Graph, Held, Problem, SourceLoc
 
 __all__ = ["from_json", "to_json"]
 
@@ -97,13 +97,13 @@ def _shown(content: Any) -> str:
     return "a list" if isinstance(content, list) else "an object"
 
 
-def _demanding(holds: Callable[[Any], bool], what: str, make: _Reader = lambda content: content) -> _Reader:
+def _demanding(holds: Callable[[Any], bool], what: str, make: _Reader | None = None) -> _Reader:
     """What makes a value of contents that hold; ValueError, saying what there must be, for others."""
 
     def read(content: Any) -> Any:
         if not holds(content):
             raise ValueError(f"must be {what}, but is {_shown(content)}")
-        return make(content)
+        return content if make is None else make(content)
 
     return read
 
@@ -210,7 +210,8 @@ def _check(graph: Graph) -> None:
             raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
     for cut in graph.cuts:
         demand([*cut.sources, *cut.used_by], nodes, "node")
-    demand([told.node for told in (*graph.events, *graph.parameters, *graph.problems)], nodes, "node")
+    told: tuple[Event | Held | Problem, ...] = (*graph.events, *graph.parameters, *graph.problems)
+    demand([one.node for one in told], nodes, "node")
     demand([problem.scope for problem in graph.problems], scopes, "scope")
     try:
         layer_of(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])

@@ -6,12 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import count
-from types import FrameType
 from typing import Any
 
 from ..ground.output import whole_letters
 from .read import as_tensors, behind
-from .source import assigned, is_users, operands
+from .source import assigned, operands, users_around
 from .walk import SINK, Walk, family, is_tensor, op_name
 
 NamedTensors = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
@@ -176,9 +175,7 @@ def caller_names(names: Any, params: Any, caller: str) -> list[tuple[str, Any]]:
 
 def callers_variables() -> list[tuple[str, Any]]:
     """The tensors among the variables of the user's function that is asking: its own, then the globals it reads."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_users(frame.f_code):
-        frame = frame.f_back
+    frame = next(users_around(sys._getframe(1)), None)
     if frame is None:
         return []
     read = {name: frame.f_globals[name] for name in frame.f_code.co_names if name in frame.f_globals}

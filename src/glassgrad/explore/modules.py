@@ -160,8 +160,7 @@ class _Timeline:
         for i in range(len(self.inputs) - 1, -1, -1):
             if self.nodes[i].op == SINK:
                 continue
-            below = [edge[0] for edge in self.inputs[i] if edge is not None]
-            uses = [s for j in below for s in ([j] if j in self.names else self.turned.get(j, ()))]
+            uses = self._parameters_of(i)
             if uses and len(self.inputs[i]) == 1 and self.family(i) in TURNS:
                 self.turned[i] = uses
                 waiting.add(i)
@@ -175,15 +174,19 @@ class _Timeline:
             time += reversed(chain)
         return time + sorted(waiting, reverse=True)
 
+    def _parameters_of(self, i: int) -> list[int]:
+        """The AccumulateGrads of the parameters that operation ``i`` uses, be they turned or not."""
+        below = [edge[0] for edge in self.inputs[i] if edge is not None]
+        return [sink for j in below for sink in ([j] if j in self.names else self.turned.get(j, ()))]
+
     def family(self, i: int) -> str:
         return self.nodes[i].op.rpartition("Backward")[0] or self.nodes[i].op
 
     def anchor(self) -> None:
         """The module of every operation that uses parameters of one."""
         for i in self.time:
-            below = [edge[0] for edge in self.inputs[i] if edge is not None]
-            self.used[i] = [j for j in below if j in self.names]
-            uses = [s for j in below for s in ([j] if j in self.names else self.turned.get(j, ()))]
+            self.used[i] = [edge[0] for edge in self.inputs[i] if edge is not None and edge[0] in self.names]
+            uses = self._parameters_of(i)
             if uses and i not in self.turned and (len(self.inputs[i]) > 1 or self.family(i) in LOOKUPS):
                 self.path[i] = self._owner(i, uses)  # a norm of the weights, of one input, is no call
         for i in reversed(self.time):

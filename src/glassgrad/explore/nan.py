@@ -15,7 +15,7 @@ from .place import module_of
 from .read import as_losses
 from .reasons import Reason, backward_reason, certain, forward_reason
 from .record import Recording
-from .survey import _survey, parameters_of
+from .survey import parameters_of, survey
 from .walk import SINK, Walk, custom_class, engine_of, is_tensor, op_name
 
 __all__ = ["TraceNan", "trace_nan"]
@@ -58,7 +58,7 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None, names: Any = 
     record = recording_of((loss,), record)
     model = model if model is not None or record is None else record.model
     known = Names([*caller_names(names, params, "trace_nan"), *parameters_of(model).items(), *variables], record)
-    graph, walked = _survey(loss, None, model, record, "trace_nan")
+    graph, walked = survey(loss, None, model, record, "trace_nan")
     forward = _forward(record, known)
     if is_finite(loss) is False:
         answer = forward if forward is not None else _kept(graph, walked, known)

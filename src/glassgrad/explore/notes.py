@@ -182,6 +182,26 @@ class Notes:
             del where[id(chain.pop()[0])]
         self.top = None
 
+    def hears(self, thread: int) -> bool:
+        """Whether what a thread does now is to be noted."""
+        return not self.inside and thread == self.thread
+
+    def enter(self, module: Any, frame: FrameType) -> tuple[int | None, int, FrameType | None, Seat]:
+        """Note that a module is called from ``frame``; gives what :meth:`leave` is to be told."""
+        seat: Any = self.seat if frame is self.top else self.sit(frame)
+        before = self.scope, len(self.chain), frame if frame is self.top else None, seat
+        self.entered.append((ref(module), type(module), self.scope, len(self.log), seat, frame.f_lasti))
+        self.scope = len(self.entered) - 1
+        return before
+
+    def leave(self, scope: int | None, depth: int, top: FrameType | None, seat: Seat) -> None:
+        """The call of a module has ended: all is as it was before."""
+        self.scope = scope
+        if len(self.chain) > depth:
+            self.cut(depth)
+            if top is not None:
+                self.top, self.seat = top, seat
+
     # -- calls that need more than a line ---------------------------------------------------------------------------
 
     def find(self, value: Any, kinds: Kinds) -> Any:
@@ -377,18 +397,15 @@ class _Ring:
     def __init__(self, kind: Any) -> None:
         self.kind, self.own = kind, None
         self.active: list[Notes] = []
-        self.sole: Notes | None = None
 
     def add(self, notes: Notes) -> None:
         self.active.append(notes)
-        self.sole = notes if len(self.active) == 1 else None
         if len(self.active) == 1:
             self.own = self.kind.__dict__.get("__call__")
             self.kind.__call__ = self._caller(self.kind.__call__)
 
     def remove(self, notes: Notes) -> None:
         self.active.remove(notes)
-        self.sole = self.active[0] if len(self.active) == 1 else None
         if not self.active:
             if self.own is None:
                 del self.kind.__call__
@@ -405,46 +422,16 @@ class _Ring:
                     passed.add(id(code))
 
         def __call__(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-            notes = ring.sole
-            if notes is None:
-                return ring.several(self, inner, args, kwargs, get_frame(1))
-            if notes.inside or get_ident() != notes.thread:
-                return inner(self, *args, **kwargs)
-            frame = get_frame(1)
-            top, seat = frame is notes.top, notes.seat
-            if not top:
-                seat = notes.sit(frame)
-                top = frame is notes.top
-            scope, entered, depth = notes.scope, notes.entered, len(notes.chain)
-            notes.scope = len(entered)
-            entered.append((ref(self), type(self), scope, len(notes.log), seat, frame.f_lasti))
+            frame, thread = get_frame(1), get_ident()
+            entered = [(notes, notes.enter(self, frame)) for notes in ring.active if notes.hears(thread)]
             try:
                 return inner(self, *args, **kwargs)
             finally:
-                notes.scope = scope
-                if len(notes.chain) > depth:
-                    notes.cut(depth)
-                    if top:
-                        notes.top, notes.seat = frame, seat
+                for notes, before in entered:
+                    notes.leave(*before)
 
         boundaries.add(id(__call__.__code__))  # one code for all, which this function keeps
         return __call__
-
-    def several(self, module: Any, inner: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
-        """The call of a module that several recordings hear."""
-        entered = []
-        for notes in [*self.active]:
-            if not notes.inside and _get_ident() == notes.thread:
-                seat = notes.seat if frame is notes.top else notes.sit(frame)
-                entered.append((notes, notes.scope, len(notes.chain)))
-                notes.entered.append((ref(module), type(module), notes.scope, len(notes.log), seat, frame.f_lasti))
-                notes.scope = len(notes.entered) - 1
-        try:
-            return inner(module, *args, **kwargs)
-        finally:
-            for notes, scope, depth in entered:
-                notes.scope = scope
-                notes.cut(depth)
 
 
 _ring_lock = threading.Lock()

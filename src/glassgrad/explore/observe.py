@@ -18,7 +18,7 @@ from .model import Edge, Event, Graph, Node, Problem, Stats, TensorInfo
 from .read import as_loss, slots_of, unpack
 from .reasons import Culprit, culprits
 from .record import Recording
-from .survey import _survey, parameters_of, read
+from .survey import parameters_of, read, survey
 from .walk import SINK, Walk, is_tensor, op_name, opaque_nodes, tensors_held
 
 __all__ = ["LastBackward", "observe", "watched"]
@@ -79,7 +79,7 @@ def observe(
     """
     loss = as_loss(loss, "observe")
     named = dict(caller_names(names, params, "observe"))
-    graph, walked = _survey(loss, named or None, model, record, "observe")
+    graph, walked = survey(loss, named or None, model, record, "observe")
     with watched(walked, record) as seen:
         loss.backward(gradient, retain_graph=retain_graph)
     return with_gradients(graph, seen)

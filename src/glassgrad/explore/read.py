@@ -69,17 +69,13 @@ def names_by_id(params: Any, caller: str) -> dict[int, str]:
 
 def read(
     var: Any, params: Mapping[str, Any] | None = None, *, show_attrs: bool = False, show_saved: bool = False,
-    model: Any = None, record: Any = None, caller: str = "read",
+    caller: str = "read",
 ) -> Graph:  # fmt: skip
-    """The graph behind ``var``, a tensor or a tuple of tensors.
+    """The graph behind ``var``, a tensor or a tuple of tensors, and no more than is drawn of it by ``make_dot``.
 
     ``params`` names tensors; ``show_attrs`` reads the operations' settings and ``show_saved`` what they keep for
-    backward. With ``model`` or ``record`` it is all that :func:`survey` knows. TypeError for anything but tensors.
+    backward. TypeError for anything but tensors.
     """
-    if model is not None or record is not None:
-        from .survey import survey
-
-        return survey(var, params, model=model, record=record, caller=caller)
     outputs = tuple({id(t): t for t in as_tensors(var, caller)}.values())
     names = names_by_id(params, caller)
     bases = {id(t._base): t._base for t in outputs if getattr(t, "_base", None) is not None}

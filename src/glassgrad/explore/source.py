@@ -7,6 +7,7 @@ import functools
 import linecache
 import os
 import sys
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -96,13 +97,12 @@ def _position(code: CodeType, at: int) -> Position:
     return known[1][at // 2] if at // 2 < len(known[1]) else (None, None, None, None)
 
 
-def location_of(frame: FrameType | None) -> SourceLoc | None:
-    """The place of the innermost frame of the user's that is ``frame`` or called it."""
+def users_around(frame: FrameType | None) -> Iterator[FrameType]:
+    """``frame`` and those that called it, the innermost first, as far as they are the user's."""
     while frame is not None:
         if is_users(frame.f_code):
-            return location(frame.f_code, frame.f_lasti)
+            yield frame
         frame = frame.f_back
-    return None
 
 
 def shown(file: str) -> str:

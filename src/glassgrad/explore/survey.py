@@ -38,14 +38,7 @@ def read(
     forward pass; the caller's own variables name what is left. Nothing in the graph changes. TypeError for anything but
     tensors.
     """
-    return survey(loss, dict(caller_names(names, params, "read")), model=model, record=record)
-
-
-def survey(
-    var: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None, caller: str = "read"
-) -> Graph:
-    """See :func:`read`."""
-    return _survey(var, params, model, record, caller)[0]
+    return survey(loss, dict(caller_names(names, params, "read")), model, record, "read")[0]
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
@@ -62,7 +55,8 @@ def parameters_of(model: Any) -> dict[str, Any]:
 
 
 @collector_at_rest()
-def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str) -> tuple[Graph, Walk]:
+def survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str) -> tuple[Graph, Walk]:
+    """The graph that :func:`read` gives, and the walk that it was read on."""
     results = tuple({id(t): t for t in as_losses(var, caller)}.values())
     if model is None and record is not None:
         model = record.model
@@ -95,11 +89,8 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
 
     for tensor in (*bases.values(), *results, *(t for _, t in called if t.grad_fn in position)):
         describe(tensor)
-    settings, kept = [], []
-    for node in walked.nodes:
-        attrs, saved = contents(node, names, ends, describe, by_memory)
-        settings.append(attrs)
-        kept.append(saved)
+    told = [contents(node, names, ends, describe, by_memory) for node in walked.nodes]
+    settings, kept = [attrs for attrs, _ in told], [saved for _, saved in told]
     calls = _calls(walked, record, engine_of(results), known)
     outs = outputs(walked, known, settings)
     for (i, nr), value in values.items():
@@ -152,15 +143,10 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
     edges += cut_edges
     closed = bool(opaque_nodes(walked.nodes))
     parameters = tuple(
-        Held(
-            path,
-            ends.get(id(t)),
-            info_of(t, storage=memories.of(t)),
-            bool(t.requires_grad),
-            closed and id(t) not in ends,
-        )  # fmt: skip
+        Held(path, ends.get(key := id(t)), info_of(t, storage=memories.of(t)), bool(t.requires_grad),
+             closed and key not in ends)
         for path, t in known_parameters.items()
-    )
+    )  # fmt: skip
     graph = Graph(
         whole, tuple(edges), tuple(ends[id(t)] for t in results), engine_of(results), scopes, cuts,
         _events(whole, record, calls), (), parameters, 3 if record is not None else 2 if model is not None else 1,

@@ -16,7 +16,7 @@ from .observe import on_the_side
 from .read import as_losses, as_tensors, level_of, memory_of, slots_of, unpack
 from .reasons import READS, REMEDIES, culprits, flat_reason
 from .source import is_users, location
-from .survey import _how, _survey, parameters_of
+from .survey import _how, parameters_of, survey
 from .walk import (
     SINK,
     in_words,
@@ -284,7 +284,7 @@ def _norm(stats: Stats | None) -> str:
 
 def _watched(loss: Any, param: Any, name: str, record: Any, walked: Any, sink: Any) -> Why | None:
     """What a backward pass on the side shows to arrive at a leaf; None where it cannot be run or shows nothing."""
-    graph, own = _survey(loss, None, None, record, "why")
+    graph, own = survey(loss, None, None, record, "why")
     try:
         graph = on_the_side(loss, graph, own, record)
     except (RuntimeError, TypeError, ValueError):  # of the backward pass: check() tells it

@@ -51,13 +51,6 @@ class Finding:
         }  # fmt: skip
 
 
-def from_json(fields: dict[str, Any]) -> Finding:
-    """The finding that :meth:`Finding.as_json` told of."""
-    line = fields["line"]
-    loc = None if line is None else SourceLoc(line["file"], line["line"], code=line["code"])
-    return Finding(fields["kind"], fields["what"], loc, tuple(fields["broke"]), fields["fix"], fields["weight"])
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
 

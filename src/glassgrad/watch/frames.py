@@ -12,7 +12,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
-from ..explore.source import engine_of_file, is_users, location, location_of
+from ..explore.source import engine_of_file, is_users, location, users_around
 from ..explore.walk import is_tensor
 
 INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
@@ -36,12 +36,7 @@ def place_of(frames: list[tuple[FrameType, int]]) -> SourceLoc | None:
 
 def own_place(frame: FrameType | None) -> SourceLoc | None:
     """The line of the innermost frame of the user's own that is ``frame`` or called it, else of a package's."""
-    here = frame
-    while here is not None:
-        if is_users(here.f_code) and not _is_installed(here.f_code):
-            return location(here.f_code, here.f_lasti)
-        here = here.f_back
-    return location_of(frame)
+    return place_of([(one, one.f_lasti) for one in users_around(frame)][::-1])
 
 
 def _is_installed(code: CodeType) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..explore.answer import listed, plural
 from ..explore.model import SourceLoc
-from ..explore.source import is_users, nodes_of
+from ..explore.source import nodes_of, users_around
 from ..explore.walk import family, op_name, sequence
 from .finding import Asked, Finding, Weight
 from .looks import Evidence, line_of_attribute, loose_layers, names_of, registered_list, trained_by
@@ -472,12 +472,10 @@ def summed_losses(ages: list[float], frame: FrameType | None) -> tuple[str, Sour
 def _variables(frame: FrameType | None) -> list[tuple[str, Any]]:
     """The variables of a frame and of the user's frames around it, with the attributes of its ``self``."""
     variables: dict[str, Any] = {}
-    while frame is not None:
-        if is_users(frame.f_code):
-            for name, value in {**frame.f_globals, **frame.f_locals}.items():
-                if not name.startswith("__"):
-                    variables.setdefault(name, value)
-        frame = frame.f_back
+    for one in users_around(frame):
+        for name, value in {**one.f_globals, **one.f_locals}.items():
+            if not name.startswith("__"):
+                variables.setdefault(name, value)
     owner = vars(variables["self"]) if hasattr(variables.get("self"), "__dict__") else {}
     return [*variables.items(), *((f"self.{name}", value) for name, value in owner.items())]
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..answer import extent
 from ..model import Graph, SourceLoc, Stats, TensorInfo
 from ..walk import SINK
-from .drawn import KINDS, Arrow, Box, Drawn, Group, Level, backward_order, drawn, grouped, levels_of
+from .drawn import KINDS, Arrow, Box, Drawn, Group, Level, backward_order, drawn, grouped, inner_first, levels_of
 
 CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5, "input": 6}
 
@@ -368,10 +368,7 @@ def _groups(
     copies = Counter(box.node for box in picture.boxes if box.kind == "leaf")
     loudest: list[float] = [-1.0] * len(groups)
     norms = [_norm(gradient_of(graph, box)) for box in picture.boxes]
-    order = [0]
-    for g in order:  # grows while it is read
-        order.extend(-u for u in groups[g].units if u < 0)
-    for g in reversed(order):
+    for g in inner_first(groups):
         for u in groups[g].units:
             if u < 0:
                 kept[g].update(kept[-u])

@@ -15,7 +15,7 @@ from itertools import groupby
 from ..layers import layer_of, reduce_crossings
 from ..model import Edge, Graph, Saved, Scope
 from ..modules import TURNS
-from ..walk import SINK
+from ..walk import SINK, reach
 
 SMALL = 60  # a graph of so many nodes is drawn whole, each leaf once, every number shown
 
@@ -169,14 +169,13 @@ def _build_order(graph: Graph, picture: Drawn) -> list[int]:
             age[i] = -node.index - 2.0
     users: list[list[int]] = [[] for _ in range(count)]
     owed = [0] * count
-    for arrow in picture.arrows:
-        users[arrow.src].append(arrow.dst)
-        if arrow.src not in pills:
-            owed[arrow.dst] += 1
     leaves_of: list[list[int]] = [[] for _ in range(count)]
     for arrow in picture.arrows:
+        users[arrow.src].append(arrow.dst)
         if arrow.src in pills:
             leaves_of[arrow.dst].append(arrow.src)
+        else:
+            owed[arrow.dst] += 1
     for i, user in turned.items():  # ready at once, and done when its user is
         owed[user] -= 1
         leaves_of[user].append(i)
@@ -442,9 +441,7 @@ def grouped(scopes: Sequence[Scope], home: Sequence[int | None], order: Sequence
         _fold(groups, g)
     for g in range(len(groups)):
         _divide(groups, g)
-    for i in range(len(groups) - 1, -1, -1):
-        groups[i].count = 0
-    for g in _inner_first(groups):
+    for g in inner_first(groups):
         groups[g].count = sum(groups[-u].count if u < 0 else 1 for u in groups[g].units)
     groups[ROOT].open = True
     _open(groups, whole)
@@ -482,12 +479,9 @@ def _dissolve(groups: list[Group], g: int) -> None:
     groups[g].units, groups[g].count, groups[g].open = [], 0, False
 
 
-def _inner_first(groups: Sequence[Group]) -> list[int]:
+def inner_first(groups: Sequence[Group]) -> list[int]:
     """The groups, each after those within it."""
-    order = [ROOT]
-    for g in order:  # grows while it is read
-        order.extend(-u for u in groups[g].units if u < 0)
-    return order[::-1]
+    return [*reach(ROOT, lambda g: [-u for u in groups[g].units if u < 0])][::-1]
 
 
 def _alike(group: Group) -> tuple[str, str, str]:

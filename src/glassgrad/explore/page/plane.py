@@ -14,6 +14,7 @@ from typing import Any
 
 from ..layers import spread
 from ..sheet import Point, text_width
+from ..walk import reach
 from .scene import INPUT, LEAF, NEVER, ROOT, Scene
 
 TITLE, SMALL, NUMBERS = 12.5, 11.0, 11.5  # type sizes
@@ -88,11 +89,10 @@ class Plane:
 
 def plane(scene: Scene, sideways: bool = False) -> Plane:
     """The places of all that is shown of ``scene``, rows from top to bottom or from left to right."""
-    order = [ROOT]
-    for g in order:  # grows while it is read
-        order += [-unit for unit in scene.data["levels"][g]["units"] if unit < 0 and -unit in scene.opened]
+    levels = scene.data["levels"]
+    cards = reach(ROOT, lambda g: [-unit for unit in levels[g]["units"] if unit < 0 and -unit in scene.opened])
     insides: dict[int, Inside] = {}
-    for g in reversed(order):
+    for g in [*cards][::-1]:
         insides[g] = Inside(scene, g, sideways, insides)
     root = insides[ROOT]
     result = Plane(root.width + 2 * MARGIN, root.height + 2 * MARGIN, sideways=sideways)
@@ -367,10 +367,7 @@ class Inside:
         """What uses a value outside of the card."""
         for arrow in self.scene.out[net // 3]:
             box = self.scene.arrows["dst"][arrow]
-            around = self.scene.home[box]
-            while around >= 0 and around != self.g:
-                around = self.scene.cards["parent"][around]
-            if around != self.g:
+            if self.g not in (ROOT, *self.scene.around(box)):
                 return self.scene.name(box)
         return self.scene.card_title(self.g)
 

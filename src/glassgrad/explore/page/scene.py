@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..answer import plural
@@ -83,10 +83,8 @@ class Scene:
                         self.back_at[copy] = last
         self.starts = [NEVER] * len(self.cards["kind"])
         for i in range(count):
-            g = self.home[i]
-            while g >= 0:
+            for g in self.around(i):
                 self.starts[g] = min(self.starts[g], self.built_at[i])
-                g = self.cards["parent"][g]
 
     # what is where
 
@@ -103,14 +101,17 @@ class Scene:
         """The card around a unit."""
         return self.cards["parent"][-unit] if unit < 0 else self.home[unit]
 
+    def around(self, unit: int) -> Iterator[int]:
+        """The cards around a unit, the innermost first; the root is none."""
+        g = self.parent(unit)
+        while g > ROOT:
+            yield g
+            g = self.cards["parent"][g]
+
     def shown_as(self, box: int) -> int:
         """The unit that shows a box: itself, or the outermost closed card around it."""
-        top, g = box, self.home[box]
-        while g > 0:
-            if g not in self.opened:
-                top = -g
-            g = self.cards["parent"][g]
-        return top
+        closed = [-g for g in self.around(box) if g not in self.opened]
+        return closed[-1] if closed else box
 
     def is_built(self, unit: int, step: int) -> bool:
         """Whether a box, or the first in a card, is there at a step."""
@@ -144,13 +145,9 @@ class Scene:
 
     def title(self, box: int) -> str:
         """The name of a box inside its card: a parameter without the module's path."""
-        name, g = self.name(box), self.home[box]
-        while g > 0:
-            path = self.cards["path"][g]
-            if path and name.startswith(f"{path}."):
-                return name[len(path) + 1 :]
-            g = self.cards["parent"][g]
-        return name
+        name = self.name(box)
+        paths = (self.cards["path"][g] for g in self.around(box))
+        return next((name[len(path) + 1 :] for path in paths if path and name.startswith(f"{path}.")), name)
 
     def value(self, box: int) -> str:
         """The line under the name: an operation's variable, and the value where it is short, else the shape."""
@@ -263,14 +260,6 @@ class Scene:
     def unit_title(self, unit: int) -> str:
         """The name of a box or a card."""
         return self.card_title(-unit) if unit < 0 else self.name(unit)
-
-    def phase(self, step: int) -> str:
-        """Where in the timeline a step is."""
-        if step == 0:
-            return "before"
-        if step > self.builds:
-            return f"backward {step - self.builds} / {self.steps - self.builds}"
-        return f"build {step} / {self.builds}"
 
     def story(self, step: int) -> str:
         """What happens at a step, in a sentence."""

@@ -148,17 +148,18 @@ def of_paths(result: PathSum) -> str:
     more = result.count - len(shown)
     rows = any(step.local is not None and step.local.dim() for path in shown for step in path.steps)
     sign = r"\odot" if rows else r"\cdot"  # element by element
-    lines = []
-    if any(step.symbol for path in shown for step in path.steps):
-        lines.append(added([product(_factors(path, True), sign) for path in shown], more))
+    named = any(step.symbol for path in shown for step in path.steps)
+    lines = [added([product(_factors(path, True), sign) for path in shown], more)] if named else []
     lines.append(added([product(_factors(path, False), sign) for path in shown], more))
     values = [factor(_value(path.value)) for path in shown]
-    if len(shown) > 1 and not more and [len(path.steps) for path in shown] != [1] * len(shown):
-        lines.append(added(values))
-    total = figure(_value(result.total))
-    if lines[-1] != total:
-        lines.append(total)
-    return related(head, lines)
+    long = any(len(path.steps) > 1 for path in shown) and not more
+    return summed(head, lines, values if long else [], figure(_value(result.total)))
+
+
+def summed(head: str, rows: list[str], terms: list[str], total: str) -> str:
+    """A derivative as ``rows``, then what each path comes to, where there are several, and the total, if it is new."""
+    rows += [added(terms)] if len(terms) > 1 else []
+    return related(head, rows + ([total] if rows[-1] != total else []))
 
 
 def _factors(path: Path, by_name: bool) -> list[str]:
@@ -281,11 +282,9 @@ def _derivative(scene: Scene, root: int, leaf: int, names: dict[int, str]) -> st
             for value in factors:
                 terms[n] *= float(value)
         rows.append(added([product([factor(value) for value in factors]) for factors in numbers]))
-        if len(terms) > 1 and max(map(len, numbers)) > 1:
-            rows.append(added([factor(number(term)) for term in terms]))
         known = scene.arrived(first[0]) if finite(scene.arrived(first[0])) is not None else number(sum(terms))
-        if rows[-1] != (total := figure(known)):
-            rows.append(total)
+        values = [factor(number(term)) for term in terms] if max(map(len, numbers)) > 1 else []
+        return summed(head, rows, values, figure(known))
     return related(head, rows or [r"\text{unknown}"])
 
 
