@@ -87,7 +87,7 @@ def _softplus(x: Any, beta: Any, inverse: Any, threshold: Any) -> Any:
 
 def softplus(self: Any, beta: Any, threshold: Any) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
-    return _softplus(self, beta, 1 / beta, threshold) if beta else None
+    return _softplus(self, beta, 1 / float(beta), threshold) if beta else None
 
 
 @each(2)

@@ -11,10 +11,10 @@ from ...core import write
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.refusals import former
-from ..compare import rows as compare
 from ..pointwise import limit as sign
 from ..pointwise import rounding
 from ..pointwise import rows as bitwise
@@ -419,7 +419,7 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
                 f"expected dtype {dtypes.c_name(input.dtype)} for `{name}` but got dtype {dtypes.c_name(other.dtype)}"
             )
     if input._array.dtype.kind in "biu" and not (isinstance(weight, Tensor) and weight._array.dtype.kind in "fcV"):
-        raise compare.not_implemented(
+        raise not_implemented(
             "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ..compare.rows import zero_like
@@ -85,11 +85,9 @@ def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any
 floor_divide_number.derivative(self=lambda grad: refuse("floor_divide"))
 
 
-@op(node="RemainderBackward1", inplace=True, typed="promote", batched="point")
+@op(node="RemainderBackward1", inplace=True, typed="promote", serves=(REALS, "remainder_cpu"), batched="point")
 def remainder(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the divisor."""
-    if self.dtype.kind in "cb":
-        raise not_implemented("remainder_cpu", self)
     if self.dtype.kind in "iu":
         _nonzero(self, other)
         return np.remainder(self, other)
@@ -124,11 +122,9 @@ def remainder_of_number(other: Any, /, self: Any) -> Any:
 remainder_of_number.derivative(other=lambda grad: refuse("remainder"))
 
 
-@op(node="FmodBackward1", inplace=True, typed="promote", batched="point")
+@op(node="FmodBackward1", inplace=True, typed="promote", serves=(REALS, "fmod_cpu"), batched="point")
 def fmod(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the dividend."""
-    if self.dtype.kind in "cb":
-        raise not_implemented("fmod_cpu", self)
     if self.dtype.kind in "iu":
         _nonzero(self, other)
     elif self.size >= compiled.few or other.size >= compiled.few:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...kernels.choose import choose, drop
-from ...kernels.columns import not_implemented
 
 ndarray = np.ndarray
 
@@ -34,35 +33,31 @@ def ne(self: Any, other: Any, /) -> Any:
     return self != other
 
 
-@op("less", operator="lt", constant=True, typed="promote", batched="point")
+#: The columns of what needs an order.
+_ORDER: Any = {"constant": True, "typed": "promote", "batched": "point"}
+
+
+@op("less", operator="lt", **_ORDER, serves=(REALS + "?", "lt_cpu"))
 def lt(self: Any, other: Any, /) -> Any:
     """Whether elements are less than those of ``other``."""
-    if self.dtype.kind == "c":
-        raise not_implemented("lt_cpu", self)
     return self < other
 
 
-@op("less_equal", operator="le", constant=True, typed="promote", batched="point")
+@op("less_equal", operator="le", **_ORDER, serves=(REALS + "?", "le_cpu"))
 def le(self: Any, other: Any, /) -> Any:
     """Whether elements are at most those of ``other``."""
-    if self.dtype.kind == "c":
-        raise not_implemented("le_cpu", self)
     return self <= other
 
 
-@op("greater", operator="gt", constant=True, typed="promote", batched="point")
+@op("greater", operator="gt", **_ORDER, serves=(REALS + "?", "gt_cpu"))
 def gt(self: Any, other: Any, /) -> Any:
     """Whether elements are greater than those of ``other``."""
-    if self.dtype.kind == "c":
-        raise not_implemented("gt_cpu", self)
     return self > other
 
 
-@op("greater_equal", operator="ge", constant=True, typed="promote", batched="point")
+@op("greater_equal", operator="ge", **_ORDER, serves=(REALS + "?", "ge_cpu"))
 def ge(self: Any, other: Any, /) -> Any:
     """Whether elements are at least those of ``other``."""
-    if self.dtype.kind == "c":
-        raise not_implemented("ge_cpu", self)
     return self >= other
 
 

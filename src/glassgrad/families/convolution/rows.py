@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, FLOATS, op
 from ...kernels.columns import not_implemented
 from ..matrix.rows import scalar_name
 from ..reduce.rows import sum_dim
@@ -236,13 +236,12 @@ def _without_bias(input: Any, weight: Any, pad: int) -> Any:
         "self_sym_argsize_minus_1": ("self_sizes", lambda sizes: sizes[-1]),
         "self_sym_argsize_minus_2": ("self_sizes", lambda sizes: sizes[-2]),
     },
+    serves=(FLOATS + COMPLEX + "?", "im2col_out_cpu"),
     forward="linear",
     batched="fold",
 )
 def im2col(self: Any, /, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows); without n, too."""
-    if self.dtype.kind in "ui":
-        raise not_implemented("im2col_out_cpu", self)
     columns = kernels.unfolded(self if self.ndim == 4 else self[None], kernel_size, stride, padding, dilation)
     return columns if self.ndim == 4 else columns[0]
 
@@ -262,13 +261,12 @@ im2col.derivative(
         self.shape[-2] // math.prod(kernel_size),
         *output_size,
     ),
+    serves=(FLOATS + COMPLEX + "?", "col2im_out_cpu"),
     forward="linear",
     batched="fold",
 )
 def col2im(self: Any, /, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """Images of ``output_size`` in which every element is the sum of its places in the columns (n, c * kernel, l)."""
-    if self.dtype.kind in "ui":
-        raise not_implemented("col2im_out_cpu", self)
     images = kernels.folded(self if self.ndim == 3 else self[None], output_size, kernel_size, stride, padding, dilation)
     return images if self.ndim == 3 else images[0]
 

@@ -21,6 +21,7 @@ from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
 from ..join.functions import untracked
 from ..join.rows import split_with_sizes
+from ..random.uniform import fused
 from ..shape import window
 from ..shape.functions import rearranged
 from ..shape.rows import alias, compact
@@ -211,21 +212,7 @@ def _counted_from_ends(
 
 def _fused(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, of float64 rounded once: what PyTorch's processors do, and what a whole number may depend on."""
-    product = a * b
-    if product.dtype != np.float64:
-        return product + c
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    total = product + c
-    added = total - product
-    return total + (((product - (total - added)) + (c - added)) + lost)
-
-
-def _halves(a: Any) -> tuple[Any, Any]:
-    """``a`` as a sum of two numbers of half its digits each: products of such are exact."""
-    scaled = a * (2.0**27 + 1)
-    high = scaled - (scaled - a)
-    return high, a - high
+    return fused(a, b, c) if np.result_type(a, b) == np.float64 else a * b + c
 
 
 def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.listening import audible
-from ...ops.declare import COMPOSITES
+from ...ops.declare import COMPOSITES, named
 from ..cast.rows import to_copy
 from ..index.rows import slice as cut
 from ..join.rows import roll
@@ -124,21 +125,6 @@ def _along(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool
     return _into_out(function, input, out, values)
 
 
-@audible
-def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform along ``dim``, trimmed or filled with zeros to ``n`` elements.
-
-    norm  "forward" (scaled by 1/n), "backward" (not scaled, as is None) or "ortho" (by 1/sqrt(n))
-    """
-    return _along("fft", input, n, dim, norm, True, out)
-
-
-@audible
-def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The inverse Fourier transform along ``dim``."""
-    return _along("ifft", input, n, dim, norm, False, out)
-
-
 def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool, out: Any) -> Tensor:
     demand(f"fft_{function}", input=input)
     if input.dtype.is_complex:
@@ -152,18 +138,6 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     return _into_out(function, input, out, values if forward else conj(values))
 
 
-@audible
-def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The first half of the Fourier transform of real numbers; the rest mirrors it."""
-    return _half("rfft", input, n, dim, norm, True, out)
-
-
-@audible
-def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The first half of the inverse Fourier transform of real numbers."""
-    return _half("ihfft", input, n, dim, norm, False, out)
-
-
 def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool, out: Any) -> Tensor:
     values = _promoted(f"fft_{function}", input, True)
     axis = _axis(values, dim)
@@ -175,16 +149,32 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     return _into_out(function, input, out, fft_c2r(values, (axis,), _scale(norm, forward), size))
 
 
-@audible
-def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real numbers, ``n`` of them, of whose Fourier transform this is the first half."""
-    return _real("irfft", input, n, dim, norm, False, out)
+def _of_line(name: str, transform: Callable[..., Tensor], forward: bool, says: str) -> Any:
+    @audible
+    @named(name, says=says)
+    def function(
+        input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
+    ) -> Tensor:
+        """{says}"""
+        return transform(name, input, n, dim, norm, forward, out)
+
+    return function
 
 
-@audible
-def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real Fourier transform of a signal of which this is the first half; the rest mirrors it."""
-    return _real("hfft", input, n, dim, norm, True, out)
+fft = _of_line(
+    "fft", _along, True, """The Fourier transform along ``dim``, trimmed or filled with zeros to ``n`` elements.
+
+norm  "forward" (scaled by 1/n), "backward" (not scaled, as is None) or "ortho" (by 1/sqrt(n))""",
+)  # fmt: skip
+ifft = _of_line("ifft", _along, False, "The inverse Fourier transform along ``dim``.")
+rfft = _of_line("rfft", _half, True, "The first half of the Fourier transform of real numbers; the rest mirrors it.")
+ihfft = _of_line("ihfft", _half, False, "The first half of the inverse Fourier transform of real numbers.")
+irfft = _of_line(
+    "irfft", _real, False, "The real numbers, ``n`` of them, of whose Fourier transform this is the first half."
+)
+hfft = _of_line(
+    "hfft", _real, True, "The real Fourier transform of a signal of which this is the first half; the rest mirrors it."
+)
 
 
 # -- several dimensions -----------------------------------------------------------------------------------------------
@@ -209,18 +199,6 @@ def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return _whole("ifftn", input, s, dim, norm, False, out)
 
 
-@audible
-def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform along two dimensions."""
-    return _whole("fftn", input, s, dim, norm, True, out)
-
-
-@audible
-def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The inverse Fourier transform along two dimensions."""
-    return _whole("ifftn", input, s, dim, norm, False, out)
-
-
 def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
     if not axes:
         raise RuntimeError(f"{function} must transform at least one axis")
@@ -236,12 +214,6 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     _at_least_one("rfftn", axes)
     values = _resized(_promoted("fft_rfftn", input, False), axes, sizes)
     return _into_out("rfftn", input, out, fft_r2c(values, axes, _scale(norm, True), True))
-
-
-@audible
-def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The Fourier transform of real numbers along two dimensions: the first half of the last one."""
-    return rfftn(input, s, dim, norm, out=out)
 
 
 def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[int, ...], int]:
@@ -272,12 +244,6 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
 
 
 @audible
-def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The real numbers of whose Fourier transform along two dimensions this is the first half of the last one."""
-    return irfftn(input, s, dim, norm, out=out)
-
-
-@audible
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The real Fourier transform of a signal of whose last dimension this is the first half; the rest mirrors it."""
     values, axes, size = _mirrored("hfftn", input, s, dim)
@@ -285,12 +251,6 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     if len(axes) > 1:
         values = fft_c2c(values, axes[:-1], scale, True)
     return _into_out("hfftn", input, out, fft_c2r(conj(values), axes[-1:], scale, size))
-
-
-@audible
-def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """``hfftn`` along two dimensions."""
-    return hfftn(input, s, dim, norm, out=out)
 
 
 @audible
@@ -309,10 +269,20 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return _into_out("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))
 
 
-@audible
-def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
-    """``ihfftn`` along two dimensions."""
-    return ihfftn(input, s, dim, norm, out=out)
+def _of_two(several: Any) -> Any:
+    @audible
+    @named(f"{several.__name__[:-1]}2", several=several.__name__)
+    def function(
+        input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
+    ) -> Tensor:
+        """``{several}`` along two dimensions."""
+        return several(input, s, dim, norm, out=out)  # type: ignore[no-any-return]
+
+    return function
+
+
+fft2, ifft2, rfft2 = map(_of_two, (fftn, ifftn, rfftn))
+irfft2, hfft2, ihfft2 = map(_of_two, (irfftn, hfftn, ihfftn))
 
 
 # -- frequencies ------------------------------------------------------------------------------------------------------

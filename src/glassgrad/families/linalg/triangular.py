@@ -268,8 +268,7 @@ def shared_out(toward: Any, result: Any, LU: Any, pivots: Any, left: Any, turned
 
 def factors(A: Any, upper: bool) -> tuple[Any, Any]:  # noqa: N803  PyTorch's name
     """The triangular roots, and for each matrix the order of the minor that is not positive-definite (or zero)."""
-    if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
-        raise not_implemented("cholesky_cpu", A)
+    refuse("cholesky_cpu", A)
     if upper:
         A = A.swapaxes(-1, -2).conj()  # noqa: N806
     info = np.zeros(A.shape[:-2], np.int32)

@@ -9,59 +9,30 @@ import numpy as np
 from ...core.row import FLOATS, op
 from ...ground import errors
 from ...kernels.columns import not_implemented
+from ...ops.declare import named
 from ..compare.rows import zero_like
 
 
-def _rounding(function: Any, name: str) -> Any:
-    def serve(self: Any) -> Any:
+def _rounding(name: str, ufunc: Any, says: str, *aliases: str) -> Any:
+    @op(*aliases, inplace=True, out=errors.OUT_FOUND, batched="point")
+    @named(name, says=says)
+    def function(self: Any, /) -> Any:
+        """{says}"""
         kind = self.dtype.kind
-        if kind == "c" and name != "round_vml_cpu":
-            raise NotImplementedError(f"{name[:-8]} is not supported for complex inputs")
+        if kind == "c" and name != "round":
+            raise NotImplementedError(f"{name} is not supported for complex inputs")
         if kind in "bc":
-            raise not_implemented(name, self)
-        return self.copy() if kind in "iu" else function(self)
+            raise not_implemented(f"{name}_vml_cpu", self)
+        return self.copy() if kind in "iu" else ufunc(self)
 
-    return serve
-
-
-_floor, _ceil = _rounding(np.floor, "floor_vml_cpu"), _rounding(np.ceil, "ceil_vml_cpu")
-_trunc, _rint = _rounding(np.trunc, "trunc_vml_cpu"), _rounding(np.rint, "round_vml_cpu")
+    function.derivative(self=lambda grad: zero_like(grad))
+    return function
 
 
-@op(inplace=True, out=errors.OUT_FOUND, batched="point")
-def floor(self: Any, /) -> Any:
-    """The greatest integer not above."""
-    return _floor(self)
-
-
-floor.derivative(self=lambda grad: zero_like(grad))
-
-
-@op(inplace=True, out=errors.OUT_FOUND, batched="point")
-def ceil(self: Any, /) -> Any:
-    """The least integer not below."""
-    return _ceil(self)
-
-
-ceil.derivative(self=lambda grad: zero_like(grad))
-
-
-@op("fix", inplace=True, out=errors.OUT_FOUND, batched="point")
-def trunc(self: Any, /) -> Any:
-    """The integer part."""
-    return _trunc(self)
-
-
-trunc.derivative(self=lambda grad: zero_like(grad))
-
-
-@op(inplace=True, out=errors.OUT_FOUND, batched="point")
-def round(self: Any, /) -> Any:
-    """The nearest integer; halves go to the even one."""
-    return _rint(self)
-
-
-round.derivative(self=lambda grad: zero_like(grad))
+floor = _rounding("floor", np.floor, "The greatest integer not above.")
+ceil = _rounding("ceil", np.ceil, "The least integer not below.")
+trunc = _rounding("trunc", np.trunc, "The integer part.", "fix")
+round = _rounding("round", np.rint, "The nearest integer; halves go to the even one.")
 
 
 @op(

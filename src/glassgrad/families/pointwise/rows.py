@@ -11,6 +11,7 @@ from ...core.row import FLOATS, op
 from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
+from ...ops.declare import named
 from ..compare.rows import where, zero_like
 
 ndarray = np.ndarray
@@ -28,18 +29,41 @@ def single(function: Any, self: Any) -> Any:
     return function(self.astype("f4")).astype(self.dtype)
 
 
+#: The columns of functions of floating and complex numbers.
+_SMOOTH: Any = {"inplace": True, "typed": "float", "batched": "point"}
+
+
+def _numpys(name: str, ufunc: Any, says: str, *aliases: str) -> Any:
+    """A function that NumPy computes."""
+
+    @op(*aliases, **_SMOOTH, ufunc=ufunc, form=f"{name}_ufunc(a0)")
+    @named(name, says=says)
+    def function(self: Any, /) -> Any:
+        """{says}"""
+        return ufunc(self)
+
+    return function
+
+
+def _curved(name: str, ufunc: Any, says: str) -> Any:
+    """A function that polynomials compute of large arrays, NumPy of others."""
+
+    @op(**_SMOOTH, ufunc=ufunc, form=f"{name}_ufunc(a0)", large="CURVED")
+    @named(name, says=says)
+    def function(self: Any, /) -> Any:
+        """{says}"""
+        if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
+            if (result := compiled.elementary.values(ufunc, self)) is not None:
+                return result
+        return ufunc(self)
+
+    return function
+
+
 # -- exponentials and logarithms -------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.exp, form="exp_ufunc(a0)", large="CURVED", batched="point")
-def exp(self: Any, /) -> Any:
-    """The exponential."""
-    if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
-        if (result := compiled.elementary.values(np.exp, self)) is not None:
-            return result
-    return np.exp(self)
-
-
+exp = _curved("exp", np.exp, "The exponential.")
 exp.derivative(self=lambda grad, result: grad * result)
 
 
@@ -61,39 +85,19 @@ def exp2(self: Any, /) -> Any:
 exp2.derivative(self=lambda grad, result: grad * (result * _LN2))
 
 
-@op(inplace=True, typed="float", ufunc=np.expm1, form="expm1_ufunc(a0)", batched="point")
-def expm1(self: Any, /) -> Any:
-    """The exponential minus one, exact near zero."""
-    return np.expm1(self)
-
-
+expm1 = _numpys("expm1", np.expm1, "The exponential minus one, exact near zero.")
 expm1.derivative(self=lambda grad, result: grad * (result + 1))
 
 
-@op(inplace=True, typed="float", ufunc=np.log, form="log_ufunc(a0)", batched="point")
-def log(self: Any, /) -> Any:
-    """The natural logarithm."""
-    return np.log(self)
-
-
+log = _numpys("log", np.log, "The natural logarithm.")
 log.derivative(self=lambda grad, self: grad / self)
 
 
-@op(inplace=True, typed="float", ufunc=np.log2, form="log2_ufunc(a0)", batched="point")
-def log2(self: Any, /) -> Any:
-    """The logarithm to base 2."""
-    return np.log2(self)
-
-
+log2 = _numpys("log2", np.log2, "The logarithm to base 2.")
 log2.derivative(self=lambda grad, self: grad / (self * _LN2))
 
 
-@op(inplace=True, typed="float", ufunc=np.log10, form="log10_ufunc(a0)", batched="point")
-def log10(self: Any, /) -> Any:
-    """The logarithm to base 10."""
-    return np.log10(self)
-
-
+log10 = _numpys("log10", np.log10, "The logarithm to base 10.")
 log10.derivative(self=lambda grad, self: grad / (self * _LN10))
 
 
@@ -114,12 +118,7 @@ log1p.derivative(self=lambda grad, self: grad / (self + 1))
 # -- roots -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.sqrt, form="sqrt_ufunc(a0)", batched="point")
-def sqrt(self: Any, /) -> Any:
-    """The square root."""
-    return np.sqrt(self)
-
-
+sqrt = _numpys("sqrt", np.sqrt, "The square root.")
 sqrt.derivative(self=lambda grad, result: grad / (result + result))
 
 
@@ -135,96 +134,42 @@ rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -
 # -- circular functions ----------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.sin, form="sin_ufunc(a0)", large="CURVED", batched="point")
-def sin(self: Any, /) -> Any:
-    """The sine."""
-    if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (result := compiled.elementary.values(np.sin, self)) is not None:
-            return result
-    return np.sin(self)
-
-
+sin = _curved("sin", np.sin, "The sine.")
 sin.derivative(self=lambda grad, self: grad * cos(self))
 
 
-@op(inplace=True, typed="float", ufunc=np.cos, form="cos_ufunc(a0)", large="CURVED", batched="point")
-def cos(self: Any, /) -> Any:
-    """The cosine."""
-    if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (result := compiled.elementary.values(np.cos, self)) is not None:
-            return result
-    return np.cos(self)
-
-
+cos = _curved("cos", np.cos, "The cosine.")
 cos.derivative(self=lambda grad, self: -(grad * sin(self)))
 
 
-@op(inplace=True, typed="float", ufunc=np.tan, form="tan_ufunc(a0)", batched="point")
-def tan(self: Any, /) -> Any:
-    """The tangent."""
-    return np.tan(self)
-
-
+tan = _numpys("tan", np.tan, "The tangent.")
 tan.derivative(self=lambda grad, result: grad * (result * result + 1))
 
 
-@op("arcsin", inplace=True, typed="float", ufunc=np.arcsin, form="asin_ufunc(a0)", batched="point")
-def asin(self: Any, /) -> Any:
-    """The angle with this sine."""
-    return np.arcsin(self)
-
-
+asin = _numpys("asin", np.arcsin, "The angle with this sine.", "arcsin")
 asin.derivative(self=lambda grad, self: grad * rsqrt(1 - self * self))
 
 
-@op("arccos", inplace=True, typed="float", ufunc=np.arccos, form="acos_ufunc(a0)", batched="point")
-def acos(self: Any, /) -> Any:
-    """The angle with this cosine."""
-    return np.arccos(self)
-
-
+acos = _numpys("acos", np.arccos, "The angle with this cosine.", "arccos")
 acos.derivative(self=lambda grad, self: -(grad * rsqrt(1 - self * self)))
 
 
-@op("arctan", inplace=True, typed="float", ufunc=np.arctan, form="atan_ufunc(a0)", batched="point")
-def atan(self: Any, /) -> Any:
-    """The angle with this tangent."""
-    return np.arctan(self)
-
-
+atan = _numpys("atan", np.arctan, "The angle with this tangent.", "arctan")
 atan.derivative(self=lambda grad, self: grad / (self * self + 1))
 
 
 # -- hyperbolic functions --------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.sinh, form="sinh_ufunc(a0)", batched="point")
-def sinh(self: Any, /) -> Any:
-    """The hyperbolic sine."""
-    return np.sinh(self)
-
-
+sinh = _numpys("sinh", np.sinh, "The hyperbolic sine.")
 sinh.derivative(self=lambda grad, self: grad * cosh(self))
 
 
-@op(inplace=True, typed="float", ufunc=np.cosh, form="cosh_ufunc(a0)", batched="point")
-def cosh(self: Any, /) -> Any:
-    """The hyperbolic cosine."""
-    return np.cosh(self)
-
-
+cosh = _numpys("cosh", np.cosh, "The hyperbolic cosine.")
 cosh.derivative(self=lambda grad, self: grad * sinh(self))
 
 
-@op(inplace=True, typed="float", ufunc=np.tanh, form="tanh_ufunc(a0)", large="CURVED", batched="point")
-def tanh(self: Any, /) -> Any:
-    """The hyperbolic tangent."""
-    if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (result := compiled.elementary.values(np.tanh, self)) is not None:
-            return result
-    return np.tanh(self)
-
-
+tanh = _curved("tanh", np.tanh, "The hyperbolic tangent.")
 tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
 
 
@@ -245,30 +190,15 @@ tanh_backward.derivative(
 )
 
 
-@op("arcsinh", inplace=True, typed="float", ufunc=np.arcsinh, form="asinh_ufunc(a0)", batched="point")
-def asinh(self: Any, /) -> Any:
-    """The number with this hyperbolic sine."""
-    return np.arcsinh(self)
-
-
+asinh = _numpys("asinh", np.arcsinh, "The number with this hyperbolic sine.", "arcsinh")
 asinh.derivative(self=lambda grad, self: grad * rsqrt(self * self + 1))
 
 
-@op("arccosh", inplace=True, typed="float", ufunc=np.arccosh, form="acosh_ufunc(a0)", batched="point")
-def acosh(self: Any, /) -> Any:
-    """The number, at least zero, with this hyperbolic cosine."""
-    return np.arccosh(self)
-
-
+acosh = _numpys("acosh", np.arccosh, "The number, at least zero, with this hyperbolic cosine.", "arccosh")
 acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
 
 
-@op("arctanh", inplace=True, typed="float", ufunc=np.arctanh, form="atanh_ufunc(a0)", batched="point")
-def atanh(self: Any, /) -> Any:
-    """The number with this hyperbolic tangent."""
-    return np.arctanh(self)
-
-
+atanh = _numpys("atanh", np.arctanh, "The number with this hyperbolic tangent.", "arctanh")
 atanh.derivative(self=lambda grad, self: grad / (1 - self * self))
 
 

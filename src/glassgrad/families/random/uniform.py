@@ -159,14 +159,14 @@ def scaled(values: np.ndarray, factor: float, offset: float, exact: bool) -> np.
         values += offset
         return values
     if exact and offset != 0.0 and isfinite(offset) and abs(factor) < 1e290:
-        return _fused(values, factor, offset)
+        return fused(values, factor, offset)
     with np.errstate(over="ignore", invalid="ignore"):
         values *= factor
         values += offset
     return values
 
 
-def _fused(a: np.ndarray, b: float, c: float) -> np.ndarray:
+def fused(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c`` of float64, rounded once: the errors of product and sum, found exactly, are added last.
 
     Source: Dekker (1971), the product split in halves; Knuth, the error of a sum.
@@ -188,7 +188,7 @@ def _fused(a: np.ndarray, b: float, c: float) -> np.ndarray:
     return total
 
 
-def _upper(x: float) -> float:
+def _upper(x: Any) -> Any:
     scaled_up = x * 134217729.0  # 2**27 + 1
     return scaled_up - (scaled_up - x)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ..index.rows import select
@@ -305,18 +305,14 @@ native_channel_shuffle.derivative(self=_no_derivative)
 # differentiated already.
 
 
-def _floats(name: str, *arrays: Any) -> Any:
-    """The arrays as floats to compute with: halves as float32."""
-    if arrays[0].dtype.kind not in "fV":
-        raise not_implemented(name, arrays[0])
-    return [a.astype(np.float32) if a.dtype.itemsize == 2 else a for a in arrays]
+#: The columns of the three.
+_GRID: Any = {"public": False, "serves": (FLOATS, "grid_sampler"), "halves": "single", "batched": "fold"}
 
 
-@op(public=False, batched="fold")
+@op(**_GRID)
 def grid_sampled(self: Any, grid: Any, /, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """Images at the points of a grid, differentiated by its dimensions."""
-    images, at = _floats("grid_sampler", self, grid)
-    return points.sample(images, at, orders, mode, padding, align).astype(self.dtype, copy=False)
+    return points.sample(self, grid, orders, mode, padding, align)
 
 
 grid_sampled.derivative(
@@ -329,11 +325,10 @@ grid_sampled.derivative(
 )
 
 
-@op(public=False, batched="fold")
+@op(**_GRID)
 def grid_scattered(self: Any, grid: Any, /, sizes: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """Images of ``sizes`` with each value where its point takes it from, weighted and added up."""
-    values, at = _floats("grid_sampler", self, grid)
-    return points.scatter(values, at, sizes, orders, mode, padding, align).astype(self.dtype, copy=False)
+    return points.scatter(self, grid, sizes, orders, mode, padding, align)
 
 
 grid_scattered.derivative(
@@ -344,11 +339,10 @@ grid_scattered.derivative(
 )
 
 
-@op(public=False, batched="fold")
+@op(**_GRID)
 def grid_slopes(values: Any, images: Any, grid: Any, /, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The derivatives, by each dimension of the grid, of ``values`` times samples, summed over channels."""
-    v, x, at = _floats("grid_sampler", values, images, grid)
-    return points.slopes(v, x, at, orders, mode, padding, align).astype(grid.dtype, copy=False)
+    return points.slopes(values, images, grid, orders, mode, padding, align)
 
 
 @grid_slopes.derivative("values", "images", "grid")
@@ -380,8 +374,9 @@ def _sampled(name: str, input: Any, grid: Any, mode: int, padding: int, align: b
     if grid.dtype != input.dtype:
         wanted, got = (dtypes.of(a.dtype).scalar_name for a in (input, grid))
         raise RuntimeError(f"expected scalar type {wanted} but found {got}")
-    images, at = _floats(name, input, grid)
-    return points.sample(images, at, (0,) * dims, mode, padding, align).astype(input.dtype, copy=False)
+    if input.dtype.char not in FLOATS:
+        raise not_implemented(name, input)
+    return grid_sampled.row.kernel(input, grid, (0,) * dims, mode, padding, align)
 
 
 def _grid_sampler_input_rule(
@@ -422,24 +417,21 @@ grid_sampler_3d.derivative(input=_grid_sampler_input_rule, grid=_grid_sampler_gr
 # -- affine maps -------------------------------------------------------------------------------------------------------
 
 
-@op(node="AffineGridGeneratorBackward0", public=False, batched="fold")
+@op(node="AffineGridGeneratorBackward0", public=False, halves="single", batched="fold")
 def affine_grid_generator(theta: Any, /, size: Any, align_corners: bool) -> Any:
     """The points that affine maps (N, d, d + 1) give a regular grid of ``size`` (N, C, *sizes): (N, *sizes, d)."""
-    base = points.affine_base(tuple(size[2:]), align_corners, np.float32 if theta.dtype.itemsize == 2 else theta.dtype)
-    maps = theta.astype(base.dtype, copy=False)
-    grid = np.matmul(base, maps.swapaxes(1, 2)).reshape(theta.shape[0], *size[2:], theta.shape[1])
-    return grid.astype(theta.dtype, copy=False)
+    base = points.affine_base(tuple(size[2:]), align_corners, theta.dtype)
+    return np.matmul(base, theta.swapaxes(1, 2)).reshape(theta.shape[0], *size[2:], theta.shape[1])
 
 
 affine_grid_generator.derivative(theta=lambda grad, size, align_corners: affine_grid_back(grad, size, align_corners))
 
 
-@op(public=False, batched="fold")
+@op(public=False, halves="single", batched="fold")
 def affine_grid_back(self: Any, /, size: Any, align_corners: bool) -> Any:
     """The adjoint of ``affine_grid_generator``: gradients of points (N, *sizes, d) as those of maps."""
-    base = points.affine_base(tuple(size[2:]), align_corners, np.float32 if self.dtype.itemsize == 2 else self.dtype)
-    flat = self.astype(base.dtype, copy=False).reshape(len(self), -1, self.shape[-1])
-    return np.matmul(flat.swapaxes(1, 2), base).astype(self.dtype, copy=False)
+    base = points.affine_base(tuple(size[2:]), align_corners, self.dtype)
+    return np.matmul(self.reshape(len(self), -1, self.shape[-1]).swapaxes(1, 2), base)
 
 
 affine_grid_back.derivative(self=lambda grad, size, align_corners: affine_grid_generator(grad, size, align_corners))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.row import FLOATS, op
 from ...kernels.columns import not_implemented
+from ...ops.declare import named
 from ..compare.rows import where
 from ..pointwise.limit import abs, sgn
 from ..pointwise.rows import cos, exp, log, sin
@@ -25,48 +26,42 @@ _HIDDEN = {**_ONE, "inplace": False, "public": False}
 _WIDE = {**_HIDDEN, "halves": None}
 
 
-@op(**_ONE, serves=(FLOATS, "erf_vml_cpu"))
-def erf(self: Any, /) -> Any:
-    """The error function."""
-    return special.erf(self)
+def _of_one(name: str, kernel: Callable[[Any], Any], says: str, **columns: Any) -> Any:
+    @op(**columns)
+    @named(name, says=says)
+    def function(self: Any, /) -> Any:
+        """{says}"""
+        return kernel(self)
+
+    return function
 
 
+erf = _of_one("erf", special.erf, "The error function.", **_ONE, serves=(FLOATS, "erf_vml_cpu"))
 erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
 
 
-@op(**_ONE, serves=(FLOATS, "erfc_vml_cpu"))
-def erfc(self: Any, /) -> Any:
-    """One minus the error function."""
-    return special.erfc(self)
-
-
+erfc = _of_one("erfc", special.erfc, "One minus the error function.", **_ONE, serves=(FLOATS, "erfc_vml_cpu"))
 erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
 
 
-@op(**_ONE, serves=(FLOATS, "erfinv_vml_cpu"))
-def erfinv(self: Any, /) -> Any:
-    """The inverse of the error function."""
-    return special.erfinv(self)
-
-
+erfinv = _of_one(
+    "erfinv", special.erfinv, "The inverse of the error function.",
+    **_ONE, serves=(FLOATS, "erfinv_vml_cpu"),
+)  # fmt: skip
 erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
 
 
-@op(**_ONE, serves=(FLOATS, "lgamma_vml_cpu"))
-def lgamma(self: Any, /) -> Any:
-    """The logarithm of the absolute value of the gamma function."""
-    return special.lgamma(self)
-
-
+lgamma = _of_one(
+    "lgamma", special.lgamma, "The logarithm of the absolute value of the gamma function.",
+    **_ONE, serves=(FLOATS, "lgamma_vml_cpu"),
+)  # fmt: skip
 lgamma.derivative(self=lambda grad, self: grad * digamma(self))
 
 
-@op(**_ONE, serves=(FLOATS, "digamma"))
-def digamma(self: Any, /) -> Any:
-    """The logarithmic derivative of the gamma function."""
-    return special.digamma(self)
-
-
+digamma = _of_one(
+    "digamma", special.digamma, "The logarithmic derivative of the gamma function.",
+    **_ONE, serves=(FLOATS, "digamma"),
+)  # fmt: skip
 digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
 
 
@@ -129,30 +124,24 @@ def special_entr(self: Any, /) -> Any:
 special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
 
 
-@op(**_WIDE, serves=("fd", "erfcx_cpu"))
-def special_erfcx(self: Any, /) -> Any:
-    """The scaled complementary error function ``exp(x^2) erfc(x)``."""
-    return scipy_special.erfcx(self)
-
-
+special_erfcx = _of_one(
+    "special_erfcx", scipy_special.erfcx, "The scaled complementary error function ``exp(x^2) erfc(x)``.",
+    **_WIDE, serves=("fd", "erfcx_cpu"),
+)  # fmt: skip
 special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
 
 
-@op(**_WIDE, serves=("fd", "log_ndtr_cpu"))
-def special_log_ndtr(self: Any, /) -> Any:
-    """The logarithm of the normal distribution function."""
-    return scipy_special.log_ndtr(self)
-
-
+special_log_ndtr = _of_one(
+    "special_log_ndtr", scipy_special.log_ndtr, "The logarithm of the normal distribution function.",
+    **_WIDE, serves=("fd", "log_ndtr_cpu"),
+)  # fmt: skip
 special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
 
 
-@op(**_WIDE, serves=("fd", "ndtri_cpu"))
-def special_ndtri(self: Any, /) -> Any:
-    """The quantiles of the normal distribution."""
-    return scipy_special.ndtri(self)
-
-
+special_ndtri = _of_one(
+    "special_ndtri", scipy_special.ndtri, "The quantiles of the normal distribution.",
+    **_WIDE, serves=("fd", "ndtri_cpu"),
+)  # fmt: skip
 special_ndtri.derivative(self=lambda grad, result: grad * (exp(result * result / 2) * _ROOT_TWO_PI))
 
 
@@ -334,21 +323,17 @@ def i0(self: Any, /) -> Any:
 i0.derivative(self=lambda grad, self: grad * special_i1(self))
 
 
-@op(node="SpecialI0EBackward0", **_BESSEL, serves=(FLOATS, "i0e_cpu"))
-def special_i0e(self: Any, /) -> Any:
-    """``exp(-|x|) I0(x)``."""
-    return scipy_special.i0e(self)
-
-
+special_i0e = _of_one(
+    "special_i0e", scipy_special.i0e, "``exp(-|x|) I0(x)``.",
+    node="SpecialI0EBackward0", **_BESSEL, serves=(FLOATS, "i0e_cpu"),
+)  # fmt: skip
 special_i0e.derivative(self=lambda grad, self, result: grad * (special_i1e(self) - sgn(self) * result))
 
 
-@op(**_BESSEL, serves=(FLOATS, "i1_cpu"))
-def special_i1(self: Any, /) -> Any:
-    """The modified Bessel function of the first kind, order 1."""
-    return scipy_special.i1(self)
-
-
+special_i1 = _of_one(
+    "special_i1", scipy_special.i1, "The modified Bessel function of the first kind, order 1.",
+    **_BESSEL, serves=(FLOATS, "i1_cpu"),
+)  # fmt: skip
 @special_i1.derivative("self")
 def slope_of_i1(grad: Any, self: Any, result: Any) -> Any:
     """The gradient times I0(x) - I1(x) / x; a half at zero."""
@@ -357,12 +342,10 @@ def slope_of_i1(grad: Any, self: Any, result: Any) -> Any:
     return grad * where(tiny, 0.5, i0(x) - result / x)
 
 
-@op(node="SpecialI1EBackward0", **_BESSEL, serves=(FLOATS, "i1e_cpu"))
-def special_i1e(self: Any, /) -> Any:
-    """``exp(-|x|) I1(x)``."""
-    return scipy_special.i1e(self)
-
-
+special_i1e = _of_one(
+    "special_i1e", scipy_special.i1e, "``exp(-|x|) I1(x)``.",
+    node="SpecialI1EBackward0", **_BESSEL, serves=(FLOATS, "i1e_cpu"),
+)  # fmt: skip
 @special_i1e.derivative("self")
 def slope_of_scaled_i1(grad: Any, self: Any, result: Any) -> Any:
     """The gradient times the slope of ``exp(-|x|) I1(x)``; a half at zero."""

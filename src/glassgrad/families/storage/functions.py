@@ -20,7 +20,7 @@ from ...ground.layout import format_name, format_strides, suggested
 from ...ground.names import is_torch
 from ...ground.shared import Shared
 from ...ground.window import as_bytes, dense, look, owner_of, strides_of
-from ...ops.declare import composite
+from ...ops.declare import composite, named
 from ..shape.functions import sizes_of
 
 _KEEPS = (
@@ -42,53 +42,23 @@ class Conversions:
     def _to(self, dtype: Any) -> Any:
         raise NotImplementedError
 
-    def double(self) -> Any:
-        """A copy as float64."""
-        return self._to(dtypes.float64)
 
-    def float(self) -> Any:
-        """A copy as float32."""
-        return self._to(dtypes.float32)
+def _conversion(name: str, kind: Any) -> Any:
+    @named(name, kind=str(kind).removeprefix("torch."))
+    def convert(self: Any) -> Any:
+        """A copy as {kind}."""
+        return self._to(kind)
 
-    def half(self) -> Any:
-        """A copy as float16."""
-        return self._to(dtypes.float16)
+    convert.__qualname__ = f"Conversions.{name}"
+    return convert
 
-    def bfloat16(self) -> Any:
-        """A copy as bfloat16."""
-        return self._to(dtypes.bfloat16)
 
-    def long(self) -> Any:
-        """A copy as int64."""
-        return self._to(dtypes.int64)
-
-    def int(self) -> Any:
-        """A copy as int32."""
-        return self._to(dtypes.int32)
-
-    def short(self) -> Any:
-        """A copy as int16."""
-        return self._to(dtypes.int16)
-
-    def char(self) -> Any:
-        """A copy as int8."""
-        return self._to(dtypes.int8)
-
-    def byte(self) -> Any:
-        """A copy as uint8."""
-        return self._to(dtypes.uint8)
-
-    def bool(self) -> Any:
-        """A copy as bool."""
-        return self._to(dtypes.bool)
-
-    def complex_float(self) -> Any:
-        """A copy as complex64."""
-        return self._to(dtypes.complex64)
-
-    def complex_double(self) -> Any:
-        """A copy as complex128."""
-        return self._to(dtypes.complex128)
+for _name, _kind in {
+    "double": dtypes.float64, "float": dtypes.float32, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
+    "long": dtypes.int64, "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
+    "bool": dtypes.bool, "complex_float": dtypes.complex64, "complex_double": dtypes.complex128,
+}.items():  # fmt: skip
+    setattr(Conversions, _name, _conversion(_name, _kind))
 
 
 def reduced_as_torch(storage: Any) -> tuple[Any, ...] | None:

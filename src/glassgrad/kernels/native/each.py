@@ -59,19 +59,18 @@ def bound(template: Any, module: str, name: str, **names: Any) -> Any:
     return kernel(loop)
 
 
-def each(arrays: int = 1, cost: int = 1, strict: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def each(arrays: int = 1, cost: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function of ``arrays`` numbers, and of settings, one of as many arrays of one shape and floating dtype.
 
     It takes ``cost`` nanoseconds for an element. What it gives lies in memory as its first array does; ``None`` if the
-    arrays are not served. ``strict`` keeps every sum of the formula in the order it is written in.
+    arrays are not served.
     """
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         names = function.__code__.co_varnames[arrays : function.__code__.co_argcount]
         template = _LOOPS[arrays, bool(names)]
         known = {**function.__globals__, **template.__globals__}  # all files that it is made from
-        formula = inlined(function, strict=strict)
-        loop = bound(template, function.__module__, function.__name__, **{**known, "step": formula})
+        loop = bound(template, function.__module__, function.__name__, **{**known, "step": inlined(function)})
 
         def served(*arguments: Any, **named: Any) -> Any:
             if not names:
