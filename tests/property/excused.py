@@ -87,7 +87,7 @@ REASONS = [
     Reason("the sign of NaN", "numbers", "", "copysign"),
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", "norm|gelu|qr|svd|prod|dist|solve|inv|logcumsumexp|atan2.*pow"),
-    Reason("values at infinity", "numbers", "nan|inf", r"matrix_power|det|addmm|addbmm|baddbmm|addmv|addr"),
+    Reason("values at infinity", "numbers", "nan|inf", r"matrix_power|det|multi_margin|addb?mm|baddbmm|addmv|addr"),
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason("out= takes no gradients", "refused", "don't support automatic differentiation", r"out="),
@@ -118,7 +118,8 @@ TRAINED = [
     Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
     Reason("there are reflections of halves", "taken", "geqrf", "orthogonal_"),
     Reason("what fails half-way", "numbers|results", "", r"half\(\)|lr_scheduler(.|\n)*add_param_group"),
-    Reason("slopes of roots near zero", "numbers", "", r"LPPool\dd\(0\.5|float32(.|\n)*Rprop"),
+    Reason("slopes of roots near zero", "numbers", "", r"LPPool\dd\(0\.5"),
+    Reason("steps by signs and searches with few digits", "numbers", "", r"float32(.|\n)*Rprop|bfloat16(.|\n)*LBFGS"),
     Reason("layers that lack what is asked for", "words|type", "NoneType|cannot be empty"),
 ]
 

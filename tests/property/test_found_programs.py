@@ -296,6 +296,14 @@ PROGRAMS = {
         d = torch.nn.functional.instance_norm(a, b, c)
         e = torch.nn.functional.instance_norm(a, b, c, use_input_stats=False)
     """,
+    "pieces of nothing": "a = torch.unsafe_chunk(torch.ones(0, 2), 2)[1]",
+    "limits that cross, steps backwards": """
+        c = torch.unsafe_chunk(torch.ones(3, requires_grad=True), 2)[1]
+        torch.nn.functional.hardtanh_(torch.ones(3), 2, 0.5)
+        d = torch.slice_scatter(torch.ones(3), torch.ones(2), 0, None, None, -2)
+        e = torch.linalg.pinv(torch.eye(2), atol=torch.tensor(1.0, requires_grad=True))
+        f = torch.triu_indices(2, 3, dtype=None)
+    """,
     "products of three in half precision": """
         a = torch.arange(6.0, dtype=torch.bfloat16, requires_grad=True).view(2, 3)
         b = torch.nn.functional.bilinear(a, a, torch.ones(2, 3, 3, dtype=torch.bfloat16))

@@ -15,6 +15,7 @@ from ...ground.listening import asking, audible
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
 from ...tensor.out import check_apart
+from ..loss.functions import no_slope
 from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
@@ -196,6 +197,9 @@ def pinv(
 ) -> Tensor:
     """The pseudoinverses; singular values up to ``atol``, or ``rtol`` times the largest, count as zero."""
     demand("linalg_pinv", input=input)
+    for name, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, Tensor):
+            no_slope("linalg_pinv", **{name: bound})
     sizes = input._array.shape
     if len(sizes) < 2 or input._array.dtype not in LAPACK:
         raise RuntimeError(
