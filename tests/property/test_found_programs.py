@@ -289,6 +289,11 @@ PROGRAMS = {
         c = torch.nn.functional.multilabel_margin_loss(a, torch.tensor([[1, -1, 0], [0, 1, 2]]))
         (b + c).backward()
     """,
+    "other memory for a result": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 2
+        b.set_(torch.zeros(2))
+    """,
     "statistics in another dtype": """
         a = torch.arange(16.0).view(2, 2, 4)
         b = torch.zeros(2, dtype=torch.float64)
@@ -327,6 +332,13 @@ def test_same_as_torch(name):
     yours, ours = Run(torch), Run(glassgrad)
     for line in PROGRAMS[name].strip().split("\n"):
         assert difference(yours, ours, line.strip()) is None, line
+
+
+def test_other_memory_has_no_gradient():
+    leaf = glassgrad.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="set_ is not implemented"):
+        (leaf * 2).set_(glassgrad.zeros(2)).sum().backward()
+    assert leaf.grad is None
 
 
 def test_a_gradient_of_a_shape_that_was_changed_without_recording_is_refused():

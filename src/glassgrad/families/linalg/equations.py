@@ -12,6 +12,7 @@ from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import asking, audible
+from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
 from ...tensor.out import check_apart
@@ -121,6 +122,8 @@ def lu_solve(
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     fits("linalg.lu_solve", LU, B, left)
     same_kind("linalg.lu_solve", LU=LU, B=B)
+    if LU._array.dtype not in LAPACK:
+        raise not_implemented("linalg.lu_solve_cpu", LU._array)
     if pivots._array.shape[-1:] != LU._array.shape[-1:]:
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
     if pivots._array.shape[:-1] != LU._array.shape[:-2]:
