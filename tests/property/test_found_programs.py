@@ -269,6 +269,10 @@ PROGRAMS = {
         d = (a * 2).view(4, 2)
         (b.sum() + c.abs().sum()).backward()
     """,
+    "a real seed of a complex result": """
+        a = torch.ones(2)
+        b = torch.func.vjp(lambda t: t * 1j, a)[1](a)
+    """,
     "sizes that stay are no write": """
         a = torch.ones(2, 3)
         a.resize_as_(torch.zeros(2, 3))
