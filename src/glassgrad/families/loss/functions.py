@@ -434,8 +434,8 @@ def binary_cross_entropy_with_logits(
         raise not_implemented("log_sigmoid_cpu", input._array)
     if target._array.dtype.kind == "b":
         no_single_bool(target, target)
-    for tensor in (pos_weight, weight):
-        if tensor is not None and tensor.dtype is not target.dtype and input.dtype is target.dtype:  # the loss is multiplied in its place
+    for tensor in (pos_weight, weight):  # by which the loss is multiplied in its place
+        if tensor is not None and tensor.dtype is not target.dtype and input.dtype is target.dtype:
             return rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction, target.dtype)
     return _written(rows.binary_cross_entropy_with_logits, target, input, target, weight, pos_weight, reduction)
 
