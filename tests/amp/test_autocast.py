@@ -51,6 +51,50 @@ def test_losses_are_in_float32():
     check(program)
 
 
+#: What is computed in float32, of a matrix ``x`` of four rows that has an inverse; "-" stands before a method.
+SINGLE = """
+fft.fft fft.ifft fft.fft2 fft.ifft2 fft.fftn fft.ifftn fft.rfft fft.irfft fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn
+fft.hfft fft.ihfft linalg.inv linalg.inv_ex inverse pinverse linalg.cond linalg.matrix_rank linalg.cholesky
+linalg.cholesky_ex cholesky cholesky_inverse linalg.svd svd linalg.svdvals linalg.eig linalg.eigvals linalg.eigh
+linalg.eigvalsh linalg.qr qr geqrf -inverse -svd -qr -cholesky lu
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+def test_what_has_no_kernel_for_halves_is_in_float32(dtype):
+    def program(torch, show):
+        x = (torch.eye(4) * 2).to(getattr(torch, dtype)).requires_grad_()
+        image, volume = torch.ones(1, 2, 4, 4).to(x.dtype), torch.ones(1, 2, 4, 4, 4).to(x.dtype)
+        pad = torch.nn.functional.pad
+        calls = {
+            "solve": lambda: torch.linalg.solve(x, x), "lstsq": lambda: torch.linalg.lstsq(x, x).solution,
+            "cholesky_solve": lambda: torch.cholesky_solve(x, x), "quantile": lambda: x.quantile(0.5),
+            "nanquantile": lambda: torch.nanquantile(x, 0.5), "cdist": lambda: torch.cdist(x, x),
+            "polar": lambda: torch.polar(x.detach(), x.detach()), "power": lambda: torch.matrix_power(x, -1),
+            "stft": lambda: torch.stft(x.flatten(), 4, return_complex=True),
+            "householder_product": lambda: torch.linalg.householder_product(x, x[0]),
+            "triangular_solve": lambda: torch.triangular_solve(x, x).solution,
+            "reflect": lambda: pad(image, (1, 1, 1, 1), "reflect"),
+            "replicate a volume": lambda: pad(volume, (1,) * 6, "replicate"),
+            "reflect a volume": lambda: pad(volume, (1,) * 6, "reflect"),
+        }  # fmt: skip
+        for name in SINGLE.split():
+            holder, _, short = name.rpartition(".")
+            source = torch.Tensor if name[0] == "-" else getattr(torch, holder) if holder else torch
+            calls[name] = lambda call=getattr(source, short.lstrip("-")): call(x)
+        for name, call in calls.items():
+            with torch.autocast("cpu"):
+                result = call()
+            show(name, [str(part.dtype) for part in (result if isinstance(result, tuple) else [result])])
+        with torch.autocast("cpu"):
+            inverse = torch.linalg.inv(x)
+        inverse.real.sum().backward()
+        show("gradient", x.grad)
+
+    check(program)
+
+
 @pytest.mark.parametrize("dtype", [None, "bfloat16", "float16"])
 def test_training_step(dtype):
     def program(torch, show):

@@ -179,6 +179,14 @@ def compared(seed):
         return array(function(x)), theirs
 
 
+def is_steep(seed, pair):
+    """Whether the values move as far as they differ where the argument moves in its last digits: they cancel."""
+    function, x = built(glassgrad, seed)
+    steps = np.random.default_rng(seed).uniform(-1e-11, 1e-11, 8)
+    moves = [np.abs(array(function(x + float(step))) - pair[0]).max() for step in steps]
+    return max(moves) > np.abs(pair[0] - pair[1]).max() / 10
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_composition(seed):
     """Equal to PyTorch's."""
@@ -222,7 +230,8 @@ def main():
             print(seed, type(error).__name__, str(error)[:200], flush=True)
             continue
         refused += pair is None
-        if pair is not None and not np.allclose(*pair, rtol=1e-6, atol=1e-8, equal_nan=True):
+        agrees = pair is None or np.allclose(*pair, rtol=1e-6, atol=1e-8, equal_nan=True)
+        if not agrees and not is_steep(seed, pair):
             wrong += 1
             print(seed, *pair, flush=True)
     print(f"{tried} tried, {refused} refused by PyTorch, {wrong} differ")

@@ -50,7 +50,7 @@ copy.copy({x})|copy.deepcopy({x})|torch.nn.Parameter({x})|torch.nn.Parameter({x}
 pickle.loads(pickle.dumps({x}.detach()))|torch.utils.dlpack.from_dlpack({x}.detach().double())
 torch.from_numpy({x}.detach().resolve_conj().numpy())|torch.as_tensor({x})|torch.tensor({x}.tolist())
 torch.nn.functional.dropout({x}, 0.5)|torch.nn.functional.alpha_dropout({x}, 0.3, True)|torch.rand_like({x})
-torch.bernoulli({x})|torch.randn_like({x}) * {x}|{x}.resize_as_({y})|torch.empty_like({x}).copy_({y})
+torch.bernoulli({x})|torch.randn_like({x}) * {x}|torch.empty_like({x}).copy_({y})
 """
 TWO = """
 {x} + {s}|{x} - {s}|{x} * {s}|{x} / {s}|{s} - {x}|{s} / {x}|{x} // {s}|{x} % {s}|{x} @ {y}|{x} == {s}

@@ -77,6 +77,7 @@ FractionalMaxPool2d(2, output_size={k})|UpsamplingBilinear2d({o})|Conv2d({c}, 4,
     5: NORMS + LINES.replace("CircularPad{r}d", "ReplicationPad{r}d") + "Upsample(scale_factor=2, mode='trilinear')\n",
 }
 TOKENS = """
+Embedding(6, {o}, sparse=True)|EmbeddingBag(6, 3, mode='sum', sparse=True)
 Embedding(6, {o}, {d})|Embedding(6, 4, max_norm=1.0)|Embedding(6, 3, scale_grad_by_freq=True)|Embedding(6, 2)
 EmbeddingBag(6, {o}, mode='sum')|EmbeddingBag(6, 3, mode='max')|EmbeddingBag(6, 3, padding_idx=1)
 """
@@ -100,12 +101,21 @@ Adagrad(lr={lr}, lr_decay=0.1, initial_accumulator_value=0.5)|Adadelta(lr={lr}, 
 RMSprop(lr=0.01, alpha={w}, momentum={w}, centered={b}, eps=1e-2)|Rprop(lr=0.01, etas=(0.5, 1.2))|ASGD(lr={lr})
 NAdam(lr={lr}, decoupled_weight_decay={b}, weight_decay={wd})|RAdam(lr={lr}, weight_decay={wd})|Adafactor(lr={lr})
 Adam(lr=0.1, maximize=True)|LBFGS(lr=0.1, max_iter=2)|SGD(lr=0.1, fused=True)|Adam(lr=0.1, decoupled_weight_decay=True)
+Muon(lr={lr}, weight_decay={wd}, nesterov={b})|SparseAdam(lr={lr})|Rprop(lr=0.1, maximize=True)
+ASGD(lr=0.1, t0=1, lambd=0.1)|Adagrad(lr=0.1, fused={b})|Adadelta(lr=0.5, weight_decay={wd}, maximize={b})
+Adamax(lr=0.1, weight_decay={wd}, maximize={b})|RMSprop(lr=0.1, weight_decay=0.1, maximize={b}, foreach={b})
+LBFGS(lr=0.5, max_iter=3, history_size=2, line_search_fn='strong_wolfe')
+RAdam(lr=0.1, decoupled_weight_decay={b}, maximize={b})|NAdam(lr=0.1, momentum_decay=0.1, maximize={b})
 """
 SCHEDULES = """
 StepLR(opt, {s}, {w})|MultiStepLR(opt, [1, 2], {w})|ExponentialLR(opt, {w})|CosineAnnealingLR(opt, {o})
 LambdaLR(opt, lambda n: 1 / (n + 1))|MultiplicativeLR(opt, lambda n: 0.9)|ConstantLR(opt, 0.5, {k})|LinearLR(opt)
 PolynomialLR(opt, {o}, {n})|CyclicLR(opt, 0.01, 0.1, 2, cycle_momentum=False)|OneCycleLR(opt, 0.5, total_steps=9)
 CosineAnnealingWarmRestarts(opt, {s}, 2)|OneCycleLR(opt, 0.5, epochs=3, steps_per_epoch=3, anneal_strategy='linear')
+SequentialLR(opt, [plans.ConstantLR(opt, 0.5), plans.ExponentialLR(opt, 0.9)], [{s}])|LRScheduler(opt)
+CyclicLR(opt, 0.01, 0.1, 1, 2, 'exp_range', 0.9)|CosineAnnealingLR(opt, 2, 0.01)
+ChainedScheduler([plans.LinearLR(opt, 0.5), plans.StepLR(opt, 1, 0.5)])|CyclicLR(opt, 0.01, 0.1, 2, mode='triangular2')
+ReduceLROnPlateau(opt, factor={w}, patience=0, threshold=10.0)
 """
 #: What may happen between two steps: to the layer {l}, or to the whole.
 BETWEEN = """
@@ -243,10 +253,12 @@ class Draw:
         }  # fmt: skip
         value = f"(lambda y: criterion({given.get(sort, 'y, t')}))(forward(x).reshape({both})).mean()"
         name, _, settings = chance.choice(_parts(OPTIMIZERS)).partition("(")
-        lines.append(f"opt = torch.optim.{name}(model.parameters(), {self.filled(settings)}")
+        opened = f"opt = torch.optim.{name}(model.parameters(), {self.filled(settings)}"
+        lines.append(opened)
         has_schedule = chance.random() < 0.4
         if has_schedule:
             lines.append(f"plan = torch.optim.lr_scheduler.{self.filled(chance.choice(_parts(SCHEDULES)))}")
+        around = "with torch.autocast('cpu', torch.bfloat16): " * (chance.random() < 0.15)
         for _ in range(chance.randint(1, 3)):
             for _ in range(chance.choice([0, 0, 1, 2])):
                 lines.append(self.filled(chance.choice(_parts(BETWEEN)), l=chance.choice(self.layers)))
@@ -254,11 +266,12 @@ class Draw:
                 lines.append(f"def closure(): opt.zero_grad(); loss = {value}; loss.backward(); return loss")
                 lines.append("loss = opt.step(closure)")
             else:
-                lines += ["opt.zero_grad()", f"loss = {value}", "loss.backward()"]
+                lines += ["opt.zero_grad()", f"{around}loss = {value}", "loss.backward()"]
                 if chance.random() < 0.2:
                     lines.append(self.filled("n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n})"))
                 lines.append("opt.step()")
-            lines += ["plan.step()"] * has_schedule
+            if has_schedule:
+                lines.append(f"plan.step({'loss' * ('Plateau' in lines[lines.index(opened) + 1])})")
         return lines
 
 
@@ -267,6 +280,7 @@ class TrainingRun(Run):
 
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
+        self.scope["plans"] = engine.optim.lr_scheduler
         for name in ("prune", "parametrize", "parametrizations"):
             self.scope[name] = importlib.import_module(f"{engine.__name__}.nn.utils.{name}")
 
@@ -312,7 +326,7 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
     if their_pool.keys() != my_pool.keys():
         return "results", f"{[*their_pool]} {[*my_pool]}"
     coarsest = max([PRECISION.get(str(value.dtype)[6:], 0.0) for value in their_pool.values()], default=0.0)
-    if "autocast" in line:
+    if any("autocast" in each for each in yours.done):
         coarsest = PRECISION["bfloat16"]
     for name, theirs in their_pool.items():
         mine = my_pool[name]
@@ -324,6 +338,10 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
         if theirs.is_leaf and theirs.grad is not None:
             pairs.append((".grad", theirs.grad, mine.grad))
         for part, a, b in pairs:
+            if a.is_sparse != b.is_sparse:
+                return "sparse", f"{name}{part}: {a.is_sparse} {b.is_sparse}"
+            if a.is_sparse:
+                a, b = a.to_dense(), b.to_dense()  # noqa: PLW2901
             if a.numel() and not a.is_inference() and a.dtype != torch.uint8 and differ(a, b, coarsest):
                 return f"numbers{part}", f"{name}{part}: {numbers(a).tolist()} {numbers(b).tolist()}"
     return None

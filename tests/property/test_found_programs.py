@@ -269,6 +269,10 @@ PROGRAMS = {
         d = (a * 2).view(4, 2)
         (b.sum() + c.abs().sum()).backward()
     """,
+    "a real seed of a complex result": """
+        a = torch.ones(2)
+        b = torch.func.vjp(lambda t: t * 1j, a)[1](a)
+    """,
     "sizes that stay are no write": """
         a = torch.ones(2, 3)
         a.resize_as_(torch.zeros(2, 3))
@@ -289,12 +293,25 @@ PROGRAMS = {
         c = torch.nn.functional.multilabel_margin_loss(a, torch.tensor([[1, -1, 0], [0, 1, 2]]))
         (b + c).backward()
     """,
+    "other memory for a result": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 2
+        b.set_(torch.zeros(2))
+    """,
     "statistics in another dtype": """
         a = torch.arange(16.0).view(2, 2, 4)
         b = torch.zeros(2, dtype=torch.float64)
         c = torch.ones(2, dtype=torch.float64)
         d = torch.nn.functional.instance_norm(a, b, c)
         e = torch.nn.functional.instance_norm(a, b, c, use_input_stats=False)
+    """,
+    "pieces of nothing": "a = torch.unsafe_chunk(torch.ones(0, 2), 2)[1]",
+    "limits that cross, steps backwards": """
+        c = torch.unsafe_chunk(torch.ones(3, requires_grad=True), 2)[1]
+        torch.nn.functional.hardtanh_(torch.ones(3), 2, 0.5)
+        d = torch.slice_scatter(torch.ones(3), torch.ones(2), 0, None, None, -2)
+        e = torch.linalg.pinv(torch.eye(2), atol=torch.tensor(1.0, requires_grad=True))
+        f = torch.triu_indices(2, 3, dtype=None)
     """,
     "products of three in half precision": """
         a = torch.arange(6.0, dtype=torch.bfloat16, requires_grad=True).view(2, 3)
@@ -319,6 +336,13 @@ def test_same_as_torch(name):
     yours, ours = Run(torch), Run(glassgrad)
     for line in PROGRAMS[name].strip().split("\n"):
         assert difference(yours, ours, line.strip()) is None, line
+
+
+def test_other_memory_has_no_gradient():
+    leaf = glassgrad.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="set_ is not implemented"):
+        (leaf * 2).set_(glassgrad.zeros(2)).sum().backward()
+    assert leaf.grad is None
 
 
 def test_a_gradient_of_a_shape_that_was_changed_without_recording_is_refused():

@@ -300,10 +300,7 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
             f"{output.shape}."
         )
     if (seed._array.dtype.kind == "c") != (output._array.dtype.kind == "c"):
-        raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{index}] has a dtype of {seed.dtype} and output[{index}] has a dtype of {output.dtype}."
-        )
+        raise RuntimeError(errors.MIXED_SEED.format(index=index, seed=seed, output=output))
     if seed._array.dtype is not output._array.dtype:
         return TABLE["to_copy"].caller(seed, output._array.dtype)
     return seed

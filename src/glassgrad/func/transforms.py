@@ -111,6 +111,8 @@ def pullback(func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, h
                     f"Mismatch in shape: grad_output[{number}] has a shape of {seed.shape} and output[{number}] has a "
                     f"shape of {out.shape}."
                 )
+            if (seed._array.dtype.kind == "c") != (out._array.dtype.kind == "c"):
+                raise RuntimeError(errors.MIXED_SEED.format(index=number, seed=seed, output=out))
         answers = gradients(level, outs, seeds, leaves, retain_graph=retain_graph)
         return tree_unflatten(_filled(answers, leaves, level), shape)
 

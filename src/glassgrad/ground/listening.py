@@ -123,6 +123,9 @@ CALL = audible(lambda: None).__code__  # of every function that can be heard
 
 def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of ``function``: the listeners that hear it are asked, the last to come first, and then ``proceed``."""
+    policy = modes.local.autocast
+    if policy is not None:
+        args, kwargs = policy.of_call(function.__name__, args, kwargs)
     if len(listeners) == 1 and listeners[0].chosen is None:
         return listeners[0].listener(function, proceed, args, kwargs)
     hearing = [ear.listener for ear in listeners if ear.chosen is None or id(function) in ear.chosen]

@@ -10,6 +10,13 @@ from ..families.cast.rows import to_copy
 from ..ground import dtypes, modes
 
 _CAST = (dtypes.float32.numpy, dtypes.float16.numpy, dtypes.bfloat16.numpy)
+#: Functions that are computed in float32 in a block, and that halves reach as they are: no row of theirs has a column.
+_SINGLE = frozenset(
+    "fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft stft linalg_inv inv_ex "
+    "inverse pinverse cond matrix_rank solve linalg_solve cholesky cholesky_ex cholesky_inverse cholesky_solve "
+    "svd svdvals eig eigvals eigh eigvalsh qr geqrf lstsq tensorinv tensorsolve householder_product orgqr ormqr "
+    "triangular_solve quantile nanquantile cdist polar view_as_complex ctc_loss".split()
+)
 
 
 class Policy:
@@ -24,6 +31,12 @@ class Policy:
     def cast(self, precision: str, tensors: Sequence[Any]) -> tuple[Any, ...]:
         """Inputs of a row in the precision that its column names: "low" or "single"."""
         return self.low(*tensors) if precision == "low" else single(*tensors)
+
+    def of_call(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of a call of a function of this name, in the precision that it is computed in."""
+        if name not in _SINGLE:
+            return args, kwargs
+        return single(*args), dict(zip(kwargs, single(*kwargs.values()), strict=True))
 
     def low(self, *tensors: Any) -> tuple[Any, ...]:
         """Tensors in the block's dtype; float64 and integers stay."""

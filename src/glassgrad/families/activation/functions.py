@@ -47,6 +47,10 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """The elements, limited to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    return _clipped(input, min_val, max_val, inplace)
+
+
+def _clipped(input: Tensor, min_val: float, max_val: float, inplace: bool) -> Tensor:
     if input._array.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if input._array.dtype.kind == "c":
@@ -61,7 +65,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 @audible
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """In-place :func:`hardtanh`."""
-    return hardtanh(input, min_val, max_val, True)
+    return _clipped(input, min_val, max_val, True)
 
 
 @audible

@@ -277,6 +277,8 @@ def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: 
     if not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     axis_of(dim, self.ndim)
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
     return _replaced(self, src, lambda out: slice.row.kernel(out, dim, start, end, step))
 
 

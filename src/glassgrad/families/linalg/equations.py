@@ -12,9 +12,11 @@ from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import asking, audible
+from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
 from ...tensor.out import check_apart
+from ..loss.functions import no_slope
 from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
@@ -120,6 +122,8 @@ def lu_solve(
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     fits("linalg.lu_solve", LU, B, left)
     same_kind("linalg.lu_solve", LU=LU, B=B)
+    if LU._array.dtype not in LAPACK:
+        raise not_implemented("linalg.lu_solve_cpu", LU._array)
     if pivots._array.shape[-1:] != LU._array.shape[-1:]:
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
     if pivots._array.shape[:-1] != LU._array.shape[:-2]:
@@ -196,6 +200,9 @@ def pinv(
 ) -> Tensor:
     """The pseudoinverses; singular values up to ``atol``, or ``rtol`` times the largest, count as zero."""
     demand("linalg_pinv", input=input)
+    for name, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, Tensor):
+            no_slope("linalg_pinv", **{name: bound})
     sizes = input._array.shape
     if len(sizes) < 2 or input._array.dtype not in LAPACK:
         raise RuntimeError(

@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.runtime import warn_once
 from ...ops import return_types as results
+from ...ops.autocast import single
 from ...ops.declare import COMPOSITES, composite
 from ..matrix.functions import broadcast, demand, into, matmul
 from ..shape.rows import transpose, unsqueeze
@@ -355,6 +356,7 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
     _warn_of("lu")
+    (A,) = single(A)  # noqa: N806
     get_infos = bool(get_infos)
     if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2 + get_infos):
         count = len(out) if isinstance(out, (tuple, list)) else 1
@@ -369,6 +371,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The solutions of factored equations; the older name of ``linalg.lu_solve``, with ``B`` first."""
     _warn_of("lu_solve")
+    input, LU_data = single(input, LU_data)  # noqa: N806
     return equations.lu_solve(LU_data, LU_pivots, input, out=out)
 
 

@@ -159,9 +159,8 @@ def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> An
     """A loss that PyTorch writes into a tensor of the dtype of ``target``, one of the two: in that, or refused."""
     if first._array.dtype != second._array.dtype:
         check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
-    elif not any(isinstance(other, Tensor) and other.dtype is not target.dtype for other in others):
-        return row(first, second, *others)
-    return row(first, second, *others, target.dtype)
+        return row(first, second, *others, target.dtype)
+    return row(first, second, *others)
 
 
 def no_slope(function: str, **tensors: Any) -> None:
@@ -435,6 +434,9 @@ def binary_cross_entropy_with_logits(
         raise not_implemented("log_sigmoid_cpu", input._array)
     if target._array.dtype.kind == "b":
         no_single_bool(target, target)
+    for tensor in (pos_weight, weight):  # by which the loss is multiplied in its place
+        if tensor is not None and tensor.dtype is not target.dtype and input.dtype is target.dtype:
+            return rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction, target.dtype)
     return _written(rows.binary_cross_entropy_with_logits, target, input, target, weight, pos_weight, reduction)
 
 

@@ -119,6 +119,7 @@ def _border(kind: str, mode: str, dims: int) -> Any:
         hidden=("self_sizes",),
         serves=(REALS + COMPLEX, f"{kind}_pad{dims}d"),
         layout=None if dims == 1 else "channels",
+        precision=None if kind == "reflection" and dims == 3 else "single",
         forward="linear",
         batched="first",
     )

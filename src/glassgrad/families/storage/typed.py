@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import tensor as tensors
-from ...core.tensor import Tensor, new, share, wrap
+from ...core.tensor import Tensor, View, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
@@ -25,6 +25,7 @@ from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
 from ..shape.rows import alias
+from ..sort.rows import counted
 from .functions import Conversions, UntypedStorage, mapped, reduced_as_torch, storage_of
 
 REMOVAL = (
@@ -399,7 +400,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         storage_offset and size is None or size is not None and not isinstance(size, (tuple, list))
     ):
         raise TypeError(_SET.format(got=", ".join(_type_name(argument) for argument in got)))
-    if self._edge is not None and modes.grad_enabled() and self.requires_grad:
+    is_recorded = self._edge is not None and modes.grad_enabled() and self.requires_grad
+    if is_recorded:
         check_writable(self, True)
     kind = self._array.dtype
     if isinstance(source, Tensor):
@@ -426,6 +428,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         untyped._lent = True
         sizes = (untyped.nbytes() // kind.itemsize,) if size is None else tuple(map(operator.index, size))
         array = looking_at(untyped._owner, kind, storage_offset, sizes, dense(sizes) if stride is None else stride)
+    if is_recorded and type(self._edge) is not View:
+        self._edge = counted(self, array, "set_")._edge  # through which there is no way back
     self._array = array
     share(self).version += 1
     return self
