@@ -14,6 +14,7 @@ from typing import Any
 
 from .amp import autocast_mode
 from .amp.former import FormerScaler, warn_of_name
+from .amp.grad_scaler import OptState
 from .ground import dtypes, errors, processor
 from .ground.absent import Namespace, answer, refuse, refuse_all
 from .ground.device import device as _device
@@ -527,30 +528,55 @@ class cuda(Namespace):
     class amp(Namespace):
         """The ``torch.cuda.amp`` namespace: the older names of mixed precision, disabled where there is no GPU."""
 
-        class autocast(autocast_mode.autocast):
-            """``torch.amp.autocast("cuda", ...)`` by its deprecated name.
+        class autocast_mode(Namespace):
+            """The ``torch.cuda.amp.autocast_mode`` namespace."""
 
-            Source: https://docs.pytorch.org/docs/stable/amp.html
-            """
+            class autocast(autocast_mode.autocast):
+                """``torch.amp.autocast("cuda", ...)`` by its deprecated name.
 
-            def __init__(self, enabled: bool = True, dtype: Any = dtypes.float16, cache_enabled: bool = True) -> None:
-                warn_of_name("cuda", "autocast")
-                super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+                Source: https://docs.pytorch.org/docs/stable/amp.html
+                """
 
-        class GradScaler(FormerScaler):
-            """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
+                def __init__(
+                    self, enabled: bool = True, dtype: Any = dtypes.float16, cache_enabled: bool = True
+                ) -> None:
+                    warn_of_name("cuda", "autocast")
+                    super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
-            _former = "cuda"
+            @staticmethod
+            def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
+                """``torch.amp.custom_fwd`` for ``device_type="cuda"``."""
+                return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
-        @staticmethod
-        def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
-            """``torch.amp.custom_fwd`` for ``device_type="cuda"``."""
-            return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+            @staticmethod
+            def custom_bwd(bwd: Any) -> Any:
+                """``torch.amp.custom_bwd`` for ``device_type="cuda"``."""
+                return autocast_mode.custom_bwd(bwd, device_type="cuda")
 
-        @staticmethod
-        def custom_bwd(bwd: Any) -> Any:
-            """``torch.amp.custom_bwd`` for ``device_type="cuda"``."""
-            return autocast_mode.custom_bwd(bwd, device_type="cuda")
+        class grad_scaler(Namespace):
+            """The ``torch.cuda.amp.grad_scaler`` namespace."""
+
+            OptState = OptState
+
+            class GradScaler(FormerScaler):
+                """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
+
+                _former = "cuda"
+
+        autocast, GradScaler = autocast_mode.autocast, grad_scaler.GradScaler
+        custom_fwd, custom_bwd = staticmethod(autocast_mode.custom_fwd), staticmethod(autocast_mode.custom_bwd)
+
+        class common(Namespace):
+            """The ``torch.cuda.amp.common`` namespace."""
+
+            amp_definitely_not_available = answer("() -> bool", True, "True: there is no GPU.")
+
+    class comm(Namespace):
+        """The ``torch.cuda.comm`` namespace: tensors are not spread over several GPUs."""
+
+        more = refuse_all(
+            AssertionError, NO_CUDA, "broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced scatter"
+        )
 
     class nccl(Namespace):
         """The ``torch.cuda.nccl`` namespace where there is no NCCL: asking for it is refused."""

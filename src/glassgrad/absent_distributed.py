@@ -375,6 +375,12 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
                 reduce_scatter_tensor_autograd wait_tensor"""),
         }  # fmt: skip
 
+    class autograd(Namespace):
+        """The ``torch.distributed.autograd`` namespace: no gradients are sent between machines."""
+
+        is_available = answer("() -> bool", False, "False.")
+        more = {**stand_ins(_PLAIN, "context DistAutogradContext"), **_refuse(_PLAIN, "backward get_gradients")}
+
     class rpc(Namespace):
         """The ``torch.distributed.rpc`` namespace: no function is called on another machine."""
 
@@ -387,7 +393,8 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
         class api(Namespace):
             """The ``torch.distributed.rpc.api`` namespace."""
 
-            more = _refuse(_RPC, "_all_gather")
+            UNSET_RPC_TIMEOUT = -1.0
+            more = _refuse(_RPC, "_all_gather _barrier")
 
             @staticmethod
             def _require_initialized(func: Any) -> Any:
