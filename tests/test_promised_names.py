@@ -128,7 +128,6 @@ def test_names_below_the_surface_that_packages_use():
         show("enum", [reduction.get_enum(word) for word in ("none", "mean", "sum")])
         show("examples", vmap(lambda x: x.sum(), in_dims=1)(torch.ones(2, 3)).tolist())
         show("amp", [scaling.GradScaler is torch.cuda.amp.GradScaler, casting.autocast is torch.cuda.amp.autocast])
-        show("stages", [stage.name for stage in scaling.OptState])
         show("definitely", common.amp_definitely_not_available())
         show("spread", sorted(spread.__all__))
         show("tracing", torch._C._is_tracing())

@@ -14,7 +14,6 @@ from typing import Any
 
 from .amp import autocast_mode
 from .amp.former import FormerScaler, warn_of_name
-from .amp.grad_scaler import OptState
 from .ground import dtypes, errors, processor
 from .ground.absent import Namespace, answer, refuse, refuse_all
 from .ground.device import device as _device
@@ -555,8 +554,6 @@ class cuda(Namespace):
 
         class grad_scaler(Namespace):
             """The ``torch.cuda.amp.grad_scaler`` namespace."""
-
-            OptState = OptState
 
             class GradScaler(FormerScaler):
                 """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
