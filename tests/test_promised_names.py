@@ -10,6 +10,7 @@ import pytest
 import glassgrad
 import glassgrad.promised
 from glassgrad.utils import _pytree
+from tests.agreement import check
 from tests.torch_reference import torch
 
 ACT = ("glassgrad.__main__", "glassgrad.why")  # importing the second has this process watched, and every test after it
@@ -98,3 +99,53 @@ def test_results_are_trees():
     for module, kind in ((glassgrad.return_types, type(result)), (torch.return_types, type(other))):
         with pytest.raises(ValueError, match="already registered"):
             module.pytree_register_structseq(kind)
+
+
+@pytest.mark.torch
+def test_names_below_the_surface_that_packages_use():
+    def program(torch, show):
+        from collections import namedtuple
+
+        loading = importlib.import_module(f"{torch.__name__}.utils.data._utils.pin_memory")
+        reduction = importlib.import_module(f"{torch.__name__}.nn._reduction")
+        vmap = importlib.import_module(f"{torch.__name__}._vmap_internals")._vmap
+        scaling = importlib.import_module(f"{torch.__name__}.cuda.amp.grad_scaler")
+        casting = importlib.import_module(f"{torch.__name__}.cuda.amp.autocast_mode")
+        common = importlib.import_module(f"{torch.__name__}.cuda.amp.common")
+        spread = importlib.import_module(f"{torch.__name__}.cuda.comm")
+
+        class Batch:
+            def pin_memory(self):
+                return "pinned"
+
+        Pair = namedtuple("Pair", "one other")
+        batch = {"one": [Batch(), 2], "other": Pair(Batch(), "text"), "last": (Batch(), b"")}
+        show("pinned", loading.pin_memory(batch))
+        show.error(lambda: loading.pin_memory(torch.ones(1)), "tensor")
+        words = [(average, reduce) for average in (None, True, False) for reduce in (None, True, False)]
+        show("words", [reduction.legacy_get_string(*word, emit_warning=False) for word in words])
+        show("numbers", [reduction.legacy_get_enum(*word, emit_warning=False) for word in words])
+        show("enum", [reduction.get_enum(word) for word in ("none", "mean", "sum")])
+        show("examples", vmap(lambda x: x.sum(), in_dims=1)(torch.ones(2, 3)).tolist())
+        show("amp", [scaling.GradScaler is torch.cuda.amp.GradScaler, casting.autocast is torch.cuda.amp.autocast])
+        show("definitely", common.amp_definitely_not_available())
+        show("spread", sorted(spread.__all__))
+        show("tracing", torch._C._is_tracing())
+
+        class Wrapped(torch.optim.Optimizer):
+            def __init__(self, inner):
+                self.inner = inner
+                self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks = {}, {}
+                self._patch_step_function()
+
+            def step(self):
+                return self.inner.step(lambda: 7)
+
+        show("wrapped", Wrapped(torch.optim.SGD([torch.ones(1)], lr=0.1)).step())
+
+        def placed(x, device: str | torch.DeviceObjType):
+            return x
+
+        show("type", [placed(1, "cpu"), torch.DeviceObjType is torch._C.DeviceObjType])
+
+    check(program)

@@ -271,6 +271,70 @@ def test_errors_are_those_of_the_call():
     check(program)
 
 
+def test_what_is_detached_for_a_subclass_stays_one():
+    def program(torch, show):
+        class Kept(torch.Tensor):
+            pass
+
+        x = torch.tensor([1.0, 2.0]).as_subclass(Kept)
+        seen = []
+
+        def squares(value):
+            seen.append(type(value).__name__)
+            return (value * value).sum()
+
+        for derivative in (torch.autograd.functional.jacobian, torch.autograd.functional.hessian):
+            seen.append(type(derivative(squares, x)).__name__)
+        product = torch.autograd.functional.vjp(squares, x)[1]
+        show("derivatives", [*seen, type(product).__name__, product.tolist()])
+
+        module = torch.nn.Module()
+        module.register_buffer("kept", x)
+        show("state", {name: type(value).__name__ for name, value in module.state_dict().items()})
+        show("detached", type(torch.detach(x)).__name__)
+
+        def checkpointed(value):
+            seen.append(type(value).__name__)
+            return value * 2
+
+        leaf = torch.ones(2, requires_grad=True).as_subclass(Kept)
+        torch.utils.checkpoint.checkpoint(checkpointed, leaf, use_reentrant=True).sum().backward()
+        show("computed again", seen)
+
+    check(program)
+
+
+def test_steps_and_functions_of_one_s_own_are_not_asked_about():
+    def program(torch, show):
+        lines, calls = [], []
+        strange = torch.ones(2).as_subclass(logging(torch, lines))
+
+        class Stopped(torch.optim.SGD):
+            def step(self, given):
+                calls.append("step")
+                raise ValueError("no step")
+
+        class Refused(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, given):
+                calls.append("forward")
+                raise ValueError("no value")
+
+        class Schedule(torch.optim.lr_scheduler.ReduceLROnPlateau):
+            def step(self, given):
+                calls.append("schedule")
+                raise ValueError("no rate")
+
+        optimizer = Stopped([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+        for call in (optimizer.step, Refused.apply, Schedule(optimizer).step):
+            for given in (strange, torch.tensor(2.0)):
+                with pytest.raises(ValueError) as caught:
+                    call(given)
+                show("raised", [str(caught.value), *calls, *lines])
+
+    check(program)
+
+
 def test_a_mode_is_asked_before_a_subclass():
     def program(torch, show):
         lines = []

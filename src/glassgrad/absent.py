@@ -527,30 +527,47 @@ class cuda(Namespace):
     class amp(Namespace):
         """The ``torch.cuda.amp`` namespace: the older names of mixed precision, disabled where there is no GPU."""
 
-        class autocast(autocast_mode.autocast):
-            """``torch.amp.autocast("cuda", ...)`` by its deprecated name.
+        class autocast_mode(Namespace):
+            class autocast(autocast_mode.autocast):
+                """``torch.amp.autocast("cuda", ...)`` by its deprecated name.
 
-            Source: https://docs.pytorch.org/docs/stable/amp.html
-            """
+                Source: https://docs.pytorch.org/docs/stable/amp.html
+                """
 
-            def __init__(self, enabled: bool = True, dtype: Any = dtypes.float16, cache_enabled: bool = True) -> None:
-                warn_of_name("cuda", "autocast")
-                super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+                def __init__(
+                    self, enabled: bool = True, dtype: Any = dtypes.float16, cache_enabled: bool = True
+                ) -> None:
+                    warn_of_name("cuda", "autocast")
+                    super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
-        class GradScaler(FormerScaler):
-            """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
+            @staticmethod
+            def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
+                """``torch.amp.custom_fwd`` for ``device_type="cuda"``."""
+                return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
-            _former = "cuda"
+            @staticmethod
+            def custom_bwd(bwd: Any) -> Any:
+                """``torch.amp.custom_bwd`` for ``device_type="cuda"``."""
+                return autocast_mode.custom_bwd(bwd, device_type="cuda")
 
-        @staticmethod
-        def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
-            """``torch.amp.custom_fwd`` for ``device_type="cuda"``."""
-            return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+        class grad_scaler(Namespace):
+            class GradScaler(FormerScaler):
+                """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
 
-        @staticmethod
-        def custom_bwd(bwd: Any) -> Any:
-            """``torch.amp.custom_bwd`` for ``device_type="cuda"``."""
-            return autocast_mode.custom_bwd(bwd, device_type="cuda")
+                _former = "cuda"
+
+        autocast, GradScaler = autocast_mode.autocast, grad_scaler.GradScaler
+        custom_fwd, custom_bwd = staticmethod(autocast_mode.custom_fwd), staticmethod(autocast_mode.custom_bwd)
+
+        class common(Namespace):
+            amp_definitely_not_available = answer("() -> bool", True, "True: there is no GPU.")
+
+    class comm(Namespace):
+        """The ``torch.cuda.comm`` namespace: tensors are not spread over several GPUs."""
+
+        more = refuse_all(
+            AssertionError, NO_CUDA, "broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced scatter"
+        )
 
     class nccl(Namespace):
         """The ``torch.cuda.nccl`` namespace where there is no NCCL: asking for it is refused."""

@@ -244,6 +244,12 @@ class distributed(Namespace):
                 "averagers": gone("all_reduce the parameters every few steps", "ModelAverager PeriodicModelAverager"),
             }
 
+    class autograd(Namespace):
+        """The ``torch.distributed.autograd`` namespace: no gradients are sent between machines."""
+
+        is_available = answer("() -> bool", False, "False.")
+        more = stand_ins(_PLAIN, "context") | gone(_PLAIN, "DistAutogradContext backward get_gradients")
+
     class rpc(Namespace):
         """The ``torch.distributed.rpc`` namespace: no function is called on another machine."""
 
@@ -253,7 +259,8 @@ class distributed(Namespace):
             init_rpc rpc_sync rpc_async remote shutdown get_worker_info""")  # fmt: skip
 
         class api(Namespace):
-            more = gone(_RPC, "_all_gather")
+            UNSET_RPC_TIMEOUT = -1.0
+            more = gone(_RPC, "_all_gather _barrier")
 
             @staticmethod
             def _require_initialized(func: Any) -> Any:

@@ -26,16 +26,14 @@ _PROFILER = "torch.profiler.profile tells times, shapes and memory of what runs 
 #: For each namespace, what there is to say and the names of which it is said.
 NAMES: dict[str, dict[str, str]] = {
     "torch": {
-        _JIT: "AliasDb AnyType Argument ArgumentSpec AwaitType Block BoolType CallStack ClassType Code CompilationUnit "
-        "CompleteArgumentSpec ComplexType ConcreteModuleType ConcreteModuleTypeBuilder DeepCopyMemoTable DeviceObjType "
-        "DictType EnumType ErrorReport ExecutionPlan FileCheck FloatType FunctionSchema FutureType Gradient "
-        "GraphExecutorState IODescriptor InferredType IntType InterfaceType JITException ListType LiteScriptModule "
-        "Node NoneType NumberType OptionalType PyObjectType RRefType ScriptClass ScriptClassFunction ScriptDict "
-        "ScriptDictIterator ScriptDictKeyIterator ScriptList ScriptListIterator ScriptMethod "
-        "ScriptModuleSerializer ScriptObjectProperty StaticModule StreamObjType StringType "
-        "SymBoolType SymIntType TracingState TupleType Type UnionType Use BufferDict ModuleDict "
-        "ParameterDict cpp classes import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir "
-        "parse_schema parse_type_comment unify_type_list",
+        _JIT: "AliasDb Argument ArgumentSpec Block CallStack Code CompilationUnit CompleteArgumentSpec "
+        "ConcreteModuleType ConcreteModuleTypeBuilder DeepCopyMemoTable ErrorReport ExecutionPlan FileCheck "
+        "FunctionSchema Gradient GraphExecutorState IODescriptor JITException LiteScriptModule Node "
+        "ScriptClass ScriptClassFunction ScriptDict ScriptDictIterator ScriptDictKeyIterator ScriptList "
+        "ScriptListIterator ScriptMethod ScriptModuleSerializer ScriptObjectProperty StaticModule "
+        "TracingState Use BufferDict ModuleDict ParameterDict cpp classes import_ir_module "
+        "import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment "
+        "unify_type_list",
         _C: "AVG AggregationType BenchmarkConfig BenchmarkExecutionStats Capsule DeserializationStorageContext "
         "FatalError LockingLogger LoggerBase NoopLogger OperatorInfo SUM "
         "SerializationStorageContext ThroughputBenchmark PRIVATE_OPS USE_GLOBAL_DEPS "
@@ -150,8 +148,6 @@ _WHOLE = "use torch.nn.parallel.DistributedDataParallel, where every process hol
 _STAGES = "use send and recv between the processes"
 #: Modules that are not here, or answer that nothing is sharded: what is said of them, and of all within.
 PARTS = {
-    "torch.distributed.autograd": "it belongs to torch.distributed.rpc; use torch.distributed.nn.functional, whose "
-    "collectives are differentiable",
     "torch.distributed._functional_collectives": "use torch.distributed.nn.functional",
     **{f"torch.distributed.{name}": _WHOLE for name in ("fsdp", "tensor", "_tensor", "_composable", "_shard")},
     **{f"torch.distributed.{name}": _STAGES for name in ("pipelining", "pipeline")},

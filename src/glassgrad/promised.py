@@ -60,8 +60,13 @@ _PART_OF = {  # names that a module brings which not every program needs
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(("fork", "wait", "ScriptModule", "ScriptFunction"), "jit"),
     **dict.fromkeys(("Stream", "Event"), "ground.stream"),
-    **dict.fromkeys(("Graph", "Value", "TensorType", "ScriptObject", "PyTorchFileReader",
-                     "PyTorchFileWriter", "StorageBase", "DispatchKey", "DispatchKeySet"), "_C"),
+    **dict.fromkeys((
+        "Graph", "Value", "ScriptObject", "PyTorchFileReader", "PyTorchFileWriter", "StorageBase", "DispatchKey",
+        "DispatchKeySet", "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType",
+        "EnumType", "FloatType", "FutureType", "InferredType", "IntType", "InterfaceType", "ListType", "NoneType",
+        "NumberType", "OptionalType", "PyObjectType", "RRefType", "StreamObjType", "StringType", "SymBoolType",
+        "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+    ), "_C"),
     "Future": "futures",
     **dict.fromkeys(("cond", "while_loop"), "_higher_order_ops"),
     **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "types"),
@@ -115,6 +120,8 @@ _DIFFERENTIABLE = "all_gather all_reduce all_to_all all_to_all_single broadcast 
 _SHOWN = (
     ("_custom_ops", "library", "custom_op get_ctx impl impl_abstract"),
     ("_tensor", "core.tensor", "Tensor"),
+    ("_vmap_internals", "func.vmap", "vmap _vmap=vmap"),
+    ("nn._reduction", "families.loss.functions", "get_enum=number legacy_get_string=retired legacy_get_enum"),
     *((f"distributed.{path}", file, names) for path, file, names in (
         ("algorithms.join", "nn.parallel.join", "Join JoinHook Joinable"),
         ("constants", "distributed.distributed_c10d", "default_pg_timeout"),

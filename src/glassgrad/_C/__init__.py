@@ -49,13 +49,17 @@ _fft = _Space("fft", "fft_")
 
 # -- classes that are asked for: nothing is one of them ----------------------------------------------------------------
 
+_NO_SCRIPTS = "programs run as Python, and are not compiled to TorchScript"
 _scripts = stand_ins(
-    "programs run as Python, and are not compiled to TorchScript",
-    "Graph Value Node Block Type TensorType TracingState ScriptObject ScriptMethod CompilationUnit JITException",
+    _NO_SCRIPTS, "Graph Value Node Block TracingState ScriptObject ScriptMethod CompilationUnit JITException"
 )
+_types = stand_ins(_NO_SCRIPTS, """
+    AnyType AwaitType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType InferredType
+    IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType RRefType StreamObjType StringType
+    SymBoolType SymIntType TensorType TupleType Type UnionType""")  # fmt: skip
 _files = stand_ins("torch.save and torch.load write and read archives", "PyTorchFileReader PyTorchFileWriter")
-globals().update(_scripts)
-Graph, Value, TensorType, ScriptObject = (_scripts[name] for name in ("Graph", "Value", "TensorType", "ScriptObject"))
+globals().update({**_scripts, **_types})
+Graph, Value, ScriptObject = (_scripts[name] for name in ("Graph", "Value", "ScriptObject"))
 PyTorchFileReader, PyTorchFileWriter = _files["PyTorchFileReader"], _files["PyTorchFileWriter"]
 StorageBase = stand_ins("torch.UntypedStorage is the class of storages", "StorageBase")["StorageBase"]
 StorageBase.__module__ = __name__
@@ -65,6 +69,7 @@ TensorBase = _TensorBase = Tensor
 # -- questions ---------------------------------------------------------------------------------------------------------
 
 _get_tracing_state = answer("() -> None", None, "None: ``torch.jit.trace`` keeps no graph.")
+_is_tracing = answer("() -> bool", False, "False: ``torch.jit.trace`` runs the program as it is.")
 _log_api_usage_once = answer("(*words: str) -> None", None, "Accepted without effect: nobody is told.")
 _get_privateuse1_backend_name = answer("() -> str", "privateuseone", "PyTorch's word for a device of one's own.")
 _get_cudnn_enabled = answer("() -> bool", True, "True: a flag, without effect.")
@@ -122,7 +127,7 @@ class DispatchKeySet:
         return DispatchKeySet(*self.keys, *other.keys)
 
 
-_PUBLIC = Graph, Value, TensorType, ScriptObject, PyTorchFileReader, PyTorchFileWriter
+_PUBLIC = *_types.values(), Graph, Value, ScriptObject, PyTorchFileReader, PyTorchFileWriter
 for _class in (*_PUBLIC, DispatchKey, DispatchKeySet):
     _class.__module__ = _HOME  # torch has them too, and PyTorch says that they are its own
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, leaf
+from ..core.call import ORDINARY
 from ..core.record import OUTPUT, Record, output_number, output_of
 from ..core.row import TABLE
 from ..core.tensor import Tensor, edge_of, wrap
-from ..ground import errors, modes
+from ..ground import errors, listening, modes
 from ..ground.listening import audible
 from ..ground.runtime import warn
 from ..tensor.node import AccumulateGrad, Node
@@ -121,6 +122,10 @@ def grad(
         )
     wanted = (inputs,) if _is_single(inputs) else tuple(inputs)
     outputs = _outputs(outputs)
+    for place in (*outputs, *wanted):
+        if type(place) not in ORDINARY:
+            listening.ask_first((outputs, wanted), None)
+            break
     seeds = _seeds(grad_outputs, len(outputs))
     if is_grads_batched:
         return _batched(outputs, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)

@@ -271,7 +271,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         )
 
     @classmethod
-    @audible
+    @functools.partial(audible, asks=False)
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward`` and record the call as one node."""
         if modes.transforming and is_lifted(args):

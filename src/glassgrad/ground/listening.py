@@ -86,10 +86,11 @@ def asking(function: Function) -> Function:
     return call  # type: ignore[return-value]
 
 
-def audible(function: Function) -> Function:
+def audible(function: Function, asks: bool = True) -> Function:
     """A decorator: the function can be heard; NumPy's names of its parameters are taken too.
 
-    Where it asks for the values of a batch, it is called for each example.
+    Where it asks for the values of a batch, it is called for each example.  ``asks``: whether types of its arguments
+    have a say in it, and it may be called again with numbers for 0-d tensors; not where it calls a user's own method.
     """
     synonyms = synonyms_in(parameters(inspect.unwrap(function)))
 
@@ -107,6 +108,8 @@ def audible(function: Function) -> Function:
         except ValuesHidden as refusal:
             return hidden(function, args, kwargs, refusal)
         except Exception as error:
+            if not asks:
+                raise
             if not is_answered(error, sys._getframe(), args, kwargs):
                 answer = with_numbers(function, args, kwargs, error)
                 if answer is NOT_TAKEN:

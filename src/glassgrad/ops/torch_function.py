@@ -202,7 +202,7 @@ def _outermost(stranger: Any) -> FrameType | None:
     while frame is not None and is_own_frame(frame):
         if frame.f_code is listening.CALL:
             names = frame.f_locals
-            if any(value is stranger for value in _values(names["args"], names["kwargs"])):
+            if names["asks"] and any(value is stranger for value in _values(names["args"], names["kwargs"])):
                 outermost = frame
         frame = frame.f_back
     return outermost

@@ -60,7 +60,7 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self._prepare()
+        self._patch_step_function()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
@@ -76,13 +76,13 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
-    def _prepare(self) -> None:
+    def _patch_step_function(self) -> None:
         """Give the instance its hooks, and let the ``step`` of its class mind them."""
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
         cls: Any = type(self)
         if not getattr(cls.step, "hooked", False):
-            cls.step = audible(_minding_hooks(cls.step))
+            cls.step = audible(_minding_hooks(cls.step), asks=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -90,7 +90,7 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._repeats = any(map(_has_repeats, self.param_groups))
-        self._prepare()
+        self._patch_step_function()
         self.defaults.setdefault("differentiable", False)
 
     def __repr__(self) -> str:

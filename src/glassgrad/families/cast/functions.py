@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.call import ORDINARY
 from ...core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ...ground import device as devices
-from ...ground import dtypes, modes
+from ...ground import dtypes, listening, modes
 from ...ground.device import device as device_type
 from ...ground.dtypes import called, memory_format, preserve_format
 from ...ground.layout import format_name, is_laid, suggested
@@ -309,8 +310,10 @@ def zero_(self: Tensor) -> Tensor:
 @composite()
 def detach(input: Tensor) -> Tensor:
     """The same memory without history: gradients stop here."""
-    if type(input) is not Tensor and isinstance(input, lifted.Lifted):
-        return lifted.strip(input)  # type: ignore[no-any-return]
+    if type(input) is not Tensor and type(input) not in ORDINARY:
+        if isinstance(input, lifted.Lifted):
+            return lifted.strip(input)  # type: ignore[no-any-return]
+        listening.ask_first((input,), None)  # no row is met that would ask
     return alias(input)
 
 

@@ -51,12 +51,18 @@ def number(reduction: Any, size_average: bool | None = None, reduce: bool | None
     return MODES[reduction]
 
 
-def retired(size_average: bool | None, reduce: bool | None) -> str:
+def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
+    """The number of what ``size_average`` and ``reduce`` stood for."""
+    return number(retired(size_average, reduce, emit_warning))
+
+
+def retired(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
     """The word that ``size_average`` and ``reduce`` stood for."""
     averages = True if size_average is None else size_average
     reduces = True if reduce is None else reduce
     word = "none" if not reduces else "mean" if averages else "sum"
-    warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.")
+    if emit_warning:
+        warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.")
     return word
 
 

@@ -78,7 +78,7 @@ class LRScheduler:
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         if "step" in vars(cls):
-            cls.step = audible(_undivided(cls.step))  # type: ignore[method-assign]
+            cls.step = audible(_undivided(cls.step), asks=False)  # type: ignore[method-assign]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)

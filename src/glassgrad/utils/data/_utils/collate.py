@@ -51,6 +51,18 @@ def _sequence(like: Any, content: Callable[[], list[Any]]) -> Any:
     return type(like)(content())
 
 
+def within(data: Any, convert: Callable[[Any], Any]) -> Any:
+    """A container with its parts converted, a tuple as a list; what is none as it is."""
+    if isinstance(data, Mapping):
+        return _rebuilt(data, lambda: {key: convert(data[key]) for key in data}, _mapping)
+    if isinstance(data, tuple):
+        parts = [convert(part) for part in data]
+        return type(data)(*parts) if hasattr(data, "_fields") else parts
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _rebuilt(data, lambda: [convert(part) for part in data], _sequence)
+    return data
+
+
 def default_convert(data: Any) -> Any:
     """``data`` with every NumPy array in it made a tensor on the same memory; what else there is stays.
 
@@ -63,14 +75,7 @@ def default_convert(data: Any) -> Any:
         if kind.__name__ == "ndarray" and data.dtype.kind in _TEXT:
             return data
         return as_tensor(data)
-    if isinstance(data, Mapping):
-        return _rebuilt(data, lambda: {key: default_convert(data[key]) for key in data}, _mapping)
-    if isinstance(data, tuple):
-        parts = [default_convert(part) for part in data]
-        return kind(*parts) if hasattr(data, "_fields") else parts
-    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
-        return _rebuilt(data, lambda: [default_convert(part) for part in data], _sequence)
-    return data
+    return within(data, default_convert)
 
 
 def collate(batch: Any, *, collate_fn_map: dict[Any, Collator] | None = None) -> Any:
