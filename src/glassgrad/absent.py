@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .amp import autocast_mode
-from .amp.former import FormerScaler, warn_of_name
+from .amp.former import former_autocast, former_scaler
 from .ground import dtypes, errors, processor
 from .ground.absent import Namespace, answer, refuse, refuse_all
 from .ground.device import device as _device
@@ -414,17 +414,7 @@ class cpu(Namespace):
     class amp(Namespace):
         """The ``torch.cpu.amp`` namespace: the older names of automatic mixed precision on the CPU."""
 
-        class autocast(autocast_mode.autocast):
-            """``torch.amp.autocast("cpu", ...)`` by its deprecated name."""
-
-            def __init__(self, enabled: bool = True, dtype: Any = dtypes.bfloat16, cache_enabled: bool = True) -> None:
-                warn_of_name("cpu", "autocast")
-                super().__init__("cpu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
-
-        class GradScaler(FormerScaler):
-            """``torch.amp.GradScaler("cpu", ...)`` by its deprecated name."""
-
-            _former = "cpu"
+        autocast, GradScaler = former_autocast("cpu", dtypes.bfloat16), former_scaler("cpu")
 
 
 class cuda(Namespace):
@@ -528,17 +518,7 @@ class cuda(Namespace):
         """The ``torch.cuda.amp`` namespace: the older names of mixed precision, disabled where there is no GPU."""
 
         class autocast_mode(Namespace):
-            class autocast(autocast_mode.autocast):
-                """``torch.amp.autocast("cuda", ...)`` by its deprecated name.
-
-                Source: https://docs.pytorch.org/docs/stable/amp.html
-                """
-
-                def __init__(
-                    self, enabled: bool = True, dtype: Any = dtypes.float16, cache_enabled: bool = True
-                ) -> None:
-                    warn_of_name("cuda", "autocast")
-                    super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+            autocast = former_autocast("cuda", dtypes.float16)
 
             @staticmethod
             def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
@@ -551,10 +531,7 @@ class cuda(Namespace):
                 return autocast_mode.custom_bwd(bwd, device_type="cuda")
 
         class grad_scaler(Namespace):
-            class GradScaler(FormerScaler):
-                """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
-
-                _former = "cuda"
+            GradScaler = former_scaler("cuda")
 
         autocast, GradScaler = autocast_mode.autocast, grad_scaler.GradScaler
         custom_fwd, custom_bwd = staticmethod(autocast_mode.custom_fwd), staticmethod(autocast_mode.custom_bwd)

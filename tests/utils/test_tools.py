@@ -1,5 +1,6 @@
 """torch.utils._pytree, torch.futures, torch.utils.benchmark and torch.overrides."""
 
+import importlib
 import threading
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
@@ -54,6 +55,20 @@ def test_tree_errors():
         show.error(lambda: pytree.tree_map(lambda a, b: a, {"a": 1}, {"b": 1}), "keys")
         show("both", pytree.tree_map(lambda a, b: a + b, {"a": 1, "b": (2,)}, {"b": (3,), "a": 4}))
         show("any", [pytree.tree_any(lambda n: n == 2, [1, [2]]), pytree.tree_all(lambda n: n == 2, [1, [2]])])
+
+    check(program)
+
+
+def test_a_module_s_own_dictionaries_are_trees():
+    def program(torch, show):
+        pytree = importlib.import_module(f"{torch.__name__}.utils._pytree")
+        layer = torch.nn.Linear(2, 1)
+        leaves, shape = pytree.tree_flatten([layer._parameters, layer._modules])
+        show("leaves", [type(leaf).__name__ for leaf in leaves])
+        show("shape", str(shape))
+        sizes = pytree.tree_map(lambda leaf: list(leaf.shape), layer._parameters)
+        show("sizes", [type(sizes).__name__, sizes])
+        show("plain", [type(pytree.tree_unflatten(leaves, shape)[0]).__name__, len(pytree.tree_leaves({1: layer}))])
 
     check(program)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.tensor import Tensor
 from ..ground.absent import answer, stand_ins
@@ -59,7 +59,8 @@ _types = stand_ins(_NO_SCRIPTS, """
     SymBoolType SymIntType TensorType TupleType Type UnionType""")  # fmt: skip
 _files = stand_ins("torch.save and torch.load write and read archives", "PyTorchFileReader PyTorchFileWriter")
 globals().update({**_scripts, **_types})
-Graph, Value, ScriptObject = (_scripts[name] for name in ("Graph", "Value", "ScriptObject"))
+if TYPE_CHECKING:
+    def __getattr__(name: str) -> Any: ...  # one of these
 PyTorchFileReader, PyTorchFileWriter = _files["PyTorchFileReader"], _files["PyTorchFileWriter"]
 StorageBase = stand_ins("torch.UntypedStorage is the class of storages", "StorageBase")["StorageBase"]
 StorageBase.__module__ = __name__
@@ -127,8 +128,8 @@ class DispatchKeySet:
         return DispatchKeySet(*self.keys, *other.keys)
 
 
-_PUBLIC = *_types.values(), Graph, Value, ScriptObject, PyTorchFileReader, PyTorchFileWriter
-for _class in (*_PUBLIC, DispatchKey, DispatchKeySet):
+_PUBLIC = *(_scripts[name] for name in ("Graph", "Value", "ScriptObject")), PyTorchFileReader, PyTorchFileWriter
+for _class in (*_PUBLIC, *_types.values(), DispatchKey, DispatchKeySet):
     _class.__module__ = _HOME  # torch has them too, and PyTorch says that they are its own
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from . import autocast_mode
-from .grad_scaler import GradScaler
+from ..ground.absent import Namespace
+from . import autocast_mode, grad_scaler
 
 _DEVICES = {"cpu": "cpu", "gpu": "cuda", "ipu": "ipu", "xla": "xla"}
 _nesting = [0]
@@ -53,7 +53,7 @@ set_autocast_ipu_enabled = _former("set", "ipu", "enabled", "enabled")
 set_autocast_xla_enabled = _former("set", "xla", "enabled", "enabled")
 
 
-def warn_of_name(device: str, name: str) -> None:
+def _warn_of_name(device: str, name: str) -> None:
     """Tell who made an object by an older name of the newer one."""
     warnings.warn(
         f"`torch.{device}.amp.{name}(args...)` is deprecated. "
@@ -63,14 +63,35 @@ def warn_of_name(device: str, name: str) -> None:
     )
 
 
-class FormerScaler(GradScaler):
-    """A GradScaler whose class, not an argument, names the device."""
+def former_autocast(device: str, narrow: Any) -> type:
+    """The class of ``torch.{device}.amp``, which computes in the dtype ``narrow`` where none is said."""
 
-    _former: ClassVar[str]
+    class autocast(autocast_mode.autocast):  # noqa: N801  PyTorch's name
+        def __init__(self, enabled: bool = True, dtype: Any = narrow, cache_enabled: bool = True) -> None:
+            _warn_of_name(device, "autocast")
+            super().__init__(device, enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
-    def __init__(
-        self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
-        growth_interval: int = 2000, enabled: bool = True,
-    ) -> None:  # fmt: skip
-        warn_of_name(self._former, "GradScaler")
-        super().__init__(self._former, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    return _of_device(autocast, device)
+
+
+def former_scaler(device: str) -> type:
+    """The class of ``torch.{device}.amp``."""
+
+    class GradScaler(grad_scaler.GradScaler):
+        def __init__(
+            self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+            growth_interval: int = 2000, enabled: bool = True,
+        ) -> None:  # fmt: skip
+            _warn_of_name(device, "GradScaler")
+            super().__init__(device, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+    return _of_device(GradScaler, device)
+
+
+def _of_device(former: type, device: str) -> type:
+    former.__module__ = Namespace.__module__  # the module that shows it takes it over
+    former.__doc__ = f"""``torch.amp.{former.__name__}("{device}", ...)`` by its deprecated name.
+
+    Source: https://docs.pytorch.org/docs/stable/amp.html
+    """
+    return former

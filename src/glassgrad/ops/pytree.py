@@ -109,7 +109,7 @@ def _kind(tree: Any) -> Any:
         return kind
     if issubclass(kind, tuple) and kind.__bases__ == (tuple,) and isinstance(getattr(kind, "_fields", None), tuple):
         return namedtuple
-    return None
+    return getattr(kind, "_tree_kind", None) if issubclass(kind, dict) else None
 
 
 def register_pytree_node(

@@ -348,12 +348,13 @@ def _seen(hooks: dict[int, Callable[..., Any]], module: Tree, name: str, member:
 
 
 class Members(dict[str, Any]):
-    """A dictionary that keeps its owner's attributes in step; copied and pickled as a plain one.
+    """A dictionary that keeps its owner's attributes in step; copied, pickled and taken apart as a plain one.
 
     Python asks ``__getattr__`` only after a search that failed, which takes longer than a small layer's arithmetic.
     """
 
     __slots__ = ("_owner",)
+    _tree_kind = dict  # for ``utils._pytree``
 
     def __init__(self, owner: Any, members: Iterable[Any] = ()) -> None:
         super().__init__(members)
