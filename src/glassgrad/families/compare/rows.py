@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import REALS, op
 from ...kernels.choose import choose, drop
+from ...ops.declare import named
 
 ndarray = np.ndarray
 
@@ -90,22 +91,19 @@ WRITTEN = {
 # -- logic -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
-def logical_and(self: Any, other: Any, /) -> Any:
-    """Whether both elements are nonzero."""
-    return np.logical_and(self, other)
+def _logical(name: str, ufunc: Any, says: str) -> Any:
+    @op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
+    @named(name, says=says)
+    def function(self: Any, other: Any, /) -> Any:
+        """{says}"""
+        return ufunc(self, other)
+
+    return function
 
 
-@op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
-def logical_or(self: Any, other: Any, /) -> Any:
-    """Whether at least one of the elements is nonzero."""
-    return np.logical_or(self, other)
-
-
-@op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
-def logical_xor(self: Any, other: Any, /) -> Any:
-    """Whether just one of the elements is nonzero."""
-    return np.logical_xor(self, other)
+logical_and = _logical("logical_and", np.logical_and, "Whether both elements are nonzero.")
+logical_or = _logical("logical_or", np.logical_or, "Whether at least one of the elements is nonzero.")
+logical_xor = _logical("logical_xor", np.logical_xor, "Whether just one of the elements is nonzero.")
 
 
 @op(inplace=True, constant=True, batched="point")
@@ -223,28 +221,27 @@ def share(grad_output: Any, self: Any, other: Any, /) -> Any:
 share.derivative(grad_output=lambda grad, self, other: share(grad, self, other))
 
 
-@op(typed="promote", strict=True, ufunc=np.maximum, batched="point")
-def maximum(self: Any, other: Any, /) -> Any:
-    """The greater of two elements; NaN if one is."""
-    if self.dtype.kind == "c":
-        raise RuntimeError("maximum not implemented for complex tensors.")
-    return np.maximum(self, other)
+def _extreme(name: str, function: Any, says: str, **columns: Any) -> Any:
+    def refusal(self: Any, other: Any) -> Exception:
+        return RuntimeError(f"{name} not implemented for complex tensors.")
+
+    @op(typed="promote", strict=True, serves=(REALS + "?", refusal), batched="point", **columns)
+    @named(name, says=says)
+    def extreme(self: Any, other: Any, /) -> Any:
+        """{says}"""
+        return function(self, other)
+
+    return extreme
 
 
+maximum = _extreme("maximum", np.maximum, "The greater of two elements; NaN if one is.", ufunc=np.maximum)
 maximum.derivative(
     self=lambda grad, self, other: share(grad, self, other),
     other=lambda grad, self, other: share(grad, other, self),
 )
 
 
-@op(typed="promote", strict=True, ufunc=np.minimum, batched="point")
-def minimum(self: Any, other: Any, /) -> Any:
-    """The lesser of two elements; NaN if one is."""
-    if self.dtype.kind == "c":
-        raise RuntimeError("minimum not implemented for complex tensors.")
-    return np.minimum(self, other)
-
-
+minimum = _extreme("minimum", np.minimum, "The lesser of two elements; NaN if one is.", ufunc=np.minimum)
 minimum.derivative(
     self=lambda grad, self, other: share(grad, other, self),
     other=lambda grad, self, other: share(grad, self, other),
@@ -263,28 +260,14 @@ def fmin_mask(self: Any, other: Any, /) -> Any:
     return np.logical_or(self <= other, other != other)
 
 
-@op(typed="promote", strict=True, batched="point")
-def fmax(self: Any, other: Any, /) -> Any:
-    """The greater of two elements; the other one where one is NaN."""
-    if self.dtype.kind == "c":
-        raise RuntimeError("fmax not implemented for complex tensors.")
-    return np.fmax(self, other)
-
-
+fmax = _extreme("fmax", np.fmax, "The greater of two elements; the other one where one is NaN.")
 fmax.derivative(
     self=lambda grad, self, other: where(fmax_mask(self, other), grad, 0),
     other=lambda grad, self, other: where(fmax_mask(self, other), 0, grad),
 )
 
 
-@op(typed="promote", strict=True, batched="point")
-def fmin(self: Any, other: Any, /) -> Any:
-    """The lesser of two elements; the other one where one is NaN."""
-    if self.dtype.kind == "c":
-        raise RuntimeError("fmin not implemented for complex tensors.")
-    return np.fmin(self, other)
-
-
+fmin = _extreme("fmin", np.fmin, "The lesser of two elements; the other one where one is NaN.")
 fmin.derivative(
     self=lambda grad, self, other: where(fmin_mask(self, other), grad, 0),
     other=lambda grad, self, other: where(fmin_mask(self, other), 0, grad),
