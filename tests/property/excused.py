@@ -65,6 +65,7 @@ REASONS = [
     Reason("transforms within hooks of what is saved", "taken", "saved tensor hooks", "saved_tensors_hooks"),
     Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
     Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"torch\.func"),
+    Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
     Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
     Reason("PyTorch's gradient is a view", "taken", "in no_grad mode|multiple views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
