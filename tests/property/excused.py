@@ -72,7 +72,7 @@ REASONS = [
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
     Reason("PyTorch's smallest norm is no half", "numbers", "", r"float16(.|\n)*cosine_similarity"),
     Reason("slopes of logit at NaN, one by one and by vectors", "numbers", "nan|inf", "logit"),
-    Reason("what is kept is written by .data", "numbers.grad", "", r"(?s)logcumsumexp.*\.data|\.data.*logcumsumexp"),
+    Reason("what is kept is written by .data", "numbers.grad", "", r"(?s)cum(sum|prod).*\.data|\.data.*cum(sum|prod)"),
     Reason("results of PyTorch's that lie in more memory", "refused", "setStorage", r"_loss\((.|\n)*as_strided"),
     Reason("bytes that are no truth values", "numbers", "", r"view\((torch\.)?bool\)"),
     Reason("there are no complex numbers of halves", "numbers", "nan|inf", r"(?s)float16.*complex|complex.*float16"),
