@@ -180,6 +180,8 @@ class Text:
         """The expression of ``out=``, of the sizes of the result, or of none: what is resized PyTorch places itself."""
         if form == "new":
             return f"torch.zeros(0, dtype=torch.{self.chance.choice(DTYPES)})"
+        if ENDS.search(line):
+            raise Unwritten
         run = CallRun(torch)
         for each in [*self.lines, line]:
             run.do(each)

@@ -45,7 +45,7 @@ torch.linalg.inv({x})|torch.linalg.det({x})|torch.linalg.qr({x})[1].abs()|{x}.ma
 #: Functions of one's own: see OWN.
 FUNCTIONS = """
 Twice.apply({x})|Kept.apply({x}, {y})|Kept.apply({x}, {x})|Pair.apply({x})[0]|Pair.apply({x})[1]|Same.apply({x})
-Dirty.apply({x})|Seen.apply({x})|Once.apply({x}, {n})|None_.apply({x}, {y})|Kept.apply({x} * 1, {s})|Late.apply({x})
+Dirty.apply({x})|Seen.apply({x})|Once.apply({x}, {n})|None_.apply({x}, {y})|Kept.apply({x} * 1, {y})|Late.apply({x})
 copy.copy({x})|copy.deepcopy({x})|torch.nn.Parameter({x})|torch.nn.Parameter({x}, requires_grad={b})|Subclass({x}) * 1
 pickle.loads(pickle.dumps({x}.detach()))|torch.utils.dlpack.from_dlpack({x}.detach().double())
 torch.from_numpy({x}.detach().resolve_conj().numpy())|torch.as_tensor({x})|torch.tensor({x}.tolist())
@@ -113,8 +113,8 @@ WRITES = """
 {x}.grad_fn.register_hook(lambda i, o: tuple(None if g is None else g * 0.5 for g in i))
 torch.swapaxes({x}, 0, {d}).add_(1)|{x}.uniform_()|{x}.normal_()|{x}.register_post_accumulate_grad_hook(lambda t: None)
 torch.autograd.graph.register_multi_grad_hook(({x}, {y}), lambda g: None)|{x}.register_hook(lambda g: g.mul_(2))
-{x}.register_hook(lambda g: g.sum())|torch._foreach_add_([{x}, {y}], {n})|Dirty.apply({x})
-torch._foreach_neg_([{x}])|{x}.clamp_({y}, {z})|{x}.index_reduce_({d}, {l}, {y}, "mean")|{x}.exponential_()
+{x}.register_hook(lambda g: g.sum())|Dirty.apply({x})
+{x}.clamp_({y}, {z})|{x}.index_reduce_({d}, {l}, {y}, "mean")|{x}.exponential_()
 {x}.register_hook(lambda g: g * 2)|{x}.register_hook(lambda g: None)|{x}.grad = None|{x}.grad = {y}
 {x}.masked_scatter_({m}, {y} + 0)
 {x}.clamp_min_({n})|{x}.clamp_(max={y})|{x}.bitwise_and_({s})|{x}.nan_to_num_()|{x}.erf_()|{x}.trunc_()

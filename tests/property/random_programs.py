@@ -29,7 +29,7 @@ SHAPES = [(), (0,), (1,), (3,), (4,), (2, 3), (3, 3), (3, 1), (1, 3), (0, 3), (2
 SHAPES.append((1, 2, 2, 2))
 PRECISION = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-8, "complex128": 1e-8}
 def _lines(text: str) -> list[str]:
-    return [line for line in re.split(r"[|\n](?=[{t~]|$)", text.strip()) if line]
+    return [line for line in re.split(r"[|\n](?=\S|$)", text.strip()) if line]
 
 
 KINDS = [

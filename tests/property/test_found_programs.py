@@ -269,6 +269,12 @@ PROGRAMS = {
         d = (a * 2).view(4, 2)
         (b.sum() + c.abs().sum()).backward()
     """,
+    "gradients of pairs that lie apart": """
+        a = torch.ones(2, 3, dtype=torch.complex64, requires_grad=True)
+        b = torch.view_as_real(a)
+        (b.mT @ torch.ones(3, 2)).sum().backward()
+        torch.autograd.backward(b, torch.ones(2, 2, 3).mT)
+    """,
     "a real seed of a complex result": """
         a = torch.ones(2)
         b = torch.func.vjp(lambda t: t * 1j, a)[1](a)

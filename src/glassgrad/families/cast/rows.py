@@ -181,6 +181,8 @@ view_as_real.derivative(self=lambda grad: view_as_complex(grad))
 def view_as_complex(self: Any, /) -> Any:
     """The view that takes pairs along the last dimension as complex numbers."""
     kind = np.result_type(self.dtype, np.complex64)
+    if self.strides[-1] != self.itemsize:  # a gradient; what users give is refused
+        self = np.ascontiguousarray(self)
     return self.view(kind)[..., 0] if self.dtype.metadata is None else blank(self.shape[:-1], kind)
 
 
