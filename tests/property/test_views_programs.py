@@ -1,7 +1,5 @@
 """Random programs of views and in-place writes leave the same values, gradients and errors as torch's."""
 
-from contextlib import suppress
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,9 +40,8 @@ WRITES = {
     "add_": lambda torch, t, o, w, a: t.add_(1.5),
     "mul_": lambda torch, t, o, w, a: t.mul_(-0.5),
     "mul_tracked": lambda torch, t, o, w, a: t.mul_(w),
-    # what lies crosswise PyTorch reads when it has been written
-    "mul_other": lambda torch, t, o, w, a: t.mul_(o if o is t else o + 0),
-    "add_other": lambda torch, t, o, w, a: t.add_(o if o is t else o + 0, alpha=0.5),
+    "mul_other": lambda torch, t, o, w, a: t.mul_(o),
+    "add_other": lambda torch, t, o, w, a: t.add_(o, alpha=0.5),
     # onto itself, repeated in memory, PyTorch copies nothing, records it all the same, and fails on the way back
     "copy_": lambda torch, t, o, w, a: t.copy_(o + 0 if o is t else o),
     "fill_": lambda torch, t, o, w, a: t.fill_(0.25),
@@ -54,11 +51,11 @@ WRITES = {
     "tanh_": lambda torch, t, o, w, a: t.tanh_(),
     "setitem": lambda torch, t, o, w, a: t.__setitem__(a % max(len(t), 1), 2.0),
     "setitem_tracked": lambda torch, t, o, w, a: t.__setitem__(slice(a % 2, None), w * 2),
-    "setitem_other": lambda torch, t, o, w, a: t.__setitem__(..., o if o is t else o + 0),
+    "setitem_other": lambda torch, t, o, w, a: t.__setitem__(..., o),
     "index_put": lambda torch, t, o, w, a: t.__setitem__(torch.tensor([a % max(len(t), 1)]), w),
     "mask_put": lambda torch, t, o, w, a: t.__setitem__(t.detach() > 0, 0.75),
     "masked_fill_": lambda torch, t, o, w, a: t.masked_fill_(t.detach() > 0.5, 3.0),
-    "iadd": lambda torch, t, o, w, a: t.__iadd__(o.detach() + 0),
+    "iadd": lambda torch, t, o, w, a: t.__iadd__(o.detach()),
 }
 RESULTS = {
     "sin": lambda t, o: t.sin(),
@@ -93,12 +90,7 @@ def program(shape, tracked, steps):
                     pool.append(VIEWS[name](t, b, c, d))
                 elif kind == "result":
                     pool.append(RESULTS[name](t, other))
-                elif 0 in t.stride():  # the gradient of what repeats is refused by PyTorch when it is asked for
-                    pass
                 elif kind == "write":
-                    if not tracked:  # PyTorch takes a view for a leaf whose base has got a history, until one looks
-                        with suppress(RuntimeError):
-                            t.grad_fn  # noqa: B018
                     WRITES[name](torch, t, other, w, c)
                 else:
                     with torch.no_grad():
@@ -123,11 +115,11 @@ def _count(shape):
 
 
 def _outcome(show, label, act):
-    """Record whether an action raises, and say so: of two faults, each engine tells of the one that it sees first."""
+    """Record the type of what an action raises; whether it raised."""
     try:
         act()
-    except Exception:  # noqa: BLE001
-        show(label, "refused")
+    except Exception as error:  # noqa: BLE001
+        show(label, type(error).__name__)
         return True
     show(label, "done")
     return False
