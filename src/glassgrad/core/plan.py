@@ -197,7 +197,7 @@ def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The same rule, bound to names where every row is its kernel: on arrays a rule is plain NumPy."""
     names = _bound.get(id(rule.__globals__))
     if names is None:
-        names = _bound[id(rule.__globals__)] = {}
+        names = {}
         for name, value in rule.__globals__.items():
             if isinstance(value, FunctionType):
                 if hasattr(value, "row"):
@@ -205,6 +205,7 @@ def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
                 elif value.__globals__ is rule.__globals__:  # what rules call, too
                     value = _bound_to(names, value)
             names[name] = value
+        _bound[id(rule.__globals__)] = names  # all of them, wherever Ctrl-C comes
     return _bound_to(names, rule)
 
 

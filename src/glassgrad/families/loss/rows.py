@@ -393,7 +393,7 @@ def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
-def _no_float_fits(self: Any, target: Any, reduction: int = 1) -> RuntimeError:
+def _no_float_fits(self: Any, *others: Any) -> RuntimeError:
     name = of(self.dtype).scalar_name
     return RuntimeError(f"result type Float can't be cast to the desired output type {name}")
 
