@@ -34,8 +34,7 @@ def applied(ufunc: Any, a: Any, b: Any = None) -> Any:
 def _written(ufunc: Any, out: Any, a: Any, b: Any) -> Any:
     if compiled.least <= out.size and (result := compiled.elementwise.apply(ufunc, out, a, b)) is not None:
         return result
-    with np.errstate(all="ignore"):
-        return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
+    return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
 
 
 # -- rules -------------------------------------------------------------------------------------------------------------

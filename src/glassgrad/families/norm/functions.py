@@ -266,6 +266,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     tensors = [input] if weight is None else [input, weight]
     large = input._array.size >= min(compiled.least, compiled.LEAST) and input._array.size
     large = large and not modes.unusual and type(input) is Tensor
+    large = large and input._array.flags.c_contiguous  # what lies otherwise PyTorch copies at the end
     if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._array.dtype is input._array.dtype:
         return fused_rms_norm(tensors, normalized_shape, eps)[0]
     scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]
