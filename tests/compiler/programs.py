@@ -68,11 +68,12 @@ see(memoryview({a}.detach().numpy())[0] if {a}.dim() == 1 else 0) | see(hash({a}
 """.replace("\n", "|").replace("\\n", "\n")  # fmt: skip
 
 
-def _pieces(text):
+def pieces(text):
+    """The things of a table."""
     return [piece.strip() for piece in text.split("|") if piece.strip()]
 
 
-_VECTORS, _STATEMENTS = _pieces(VECTORS), _pieces(STATEMENTS)
+_VECTORS, _STATEMENTS = pieces(VECTORS), pieces(STATEMENTS)
 
 
 class Double(torch.autograd.Function):

@@ -22,6 +22,7 @@ from glassgrad.compiler import function
 from glassgrad.kernels import compiled
 
 from .both_ways import bits
+from .programs import Double, pieces
 
 
 class Recurrent(nn.Module):
@@ -62,16 +63,6 @@ class Counting(nn.Module):
         if self.calls % 3 == 0:
             h = h - self.mean
         return self.second(h) * (1 + self.calls % 2)
-
-
-class Twice(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2
 
 
 class Residual(nn.Module):
@@ -157,11 +148,7 @@ WHAT = ("step", "step", "model", "loss", "nested", "layers", "both", "pure")
 _IMPURE = re.compile(r"c\.(turn|history|total|last)|see\(|hook|retain_grad|if |hidden|other =|c\.sched|float\(")
 
 
-def _pieces(text):
-    return [piece.strip() for piece in text.split("|") if piece.strip()]
-
-
-LOSSES, BEFORE, MIDDLE, AFTER, EVENTS = map(_pieces, (LOSSES, BEFORE, MIDDLE, AFTER, EVENTS))
+LOSSES, BEFORE, MIDDLE, AFTER, EVENTS = map(pieces, (LOSSES, BEFORE, MIDDLE, AFTER, EVENTS))
 
 
 class World:
@@ -176,7 +163,7 @@ class World:
         self.ema, self.saved = copy.deepcopy(self.model), copy.deepcopy(self.model.state_dict())
         self.first = next(self.model.parameters())
         self.weights, self.total, self.history = torch.rand(3), torch.zeros(()), []
-        self.array, self.twice = np.ones(1, np.float32), Twice.apply
+        self.array, self.twice = np.ones(1, np.float32), Double.apply
         self.scale, self.size, self.turn, self.want, self.last = torch.from_numpy(self.array)[0], 5, 0, False, torch.zeros(2)
 
 
