@@ -1,283 +1,208 @@
-"""Which operations may be deferred: those that raise nothing, read nothing and change nothing beside their arguments.
+"""Deferred arithmetic: what a call of a compiled function has not computed yet, and when it does.
 
-It is a list of what is known to be so; anything else runs where it stands.  Operations that hang on values of indices
-are deferred where the indices are there already and lie within their bounds.
+Elementwise operations on large arrays are deferred, those that have a formula; their numbers are computed together, in one
+loop over memory. Everything else that is heard is made where it stands, after what is pending was computed: so nothing that
+is pending can miss a write. Nothing is deferred within a call of another operation, whose own writes nobody hears.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from math import prod
+import weakref
+from collections.abc import Callable
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from ..autograd import api
-from ..core import call, write
-from ..core.row import TABLE
-from ..core.tensor import Tensor
-from ..ground.names import home_of, is_own
-from ..nn.modules.module import Module
-from ..ops import bind
-from ..ops.declare import COMPOSITES, UNITS
-from ..optim.lr_scheduler.base import LRScheduler
-from ..optim.optimizer import Optimizer
-from .lazy import Lazy
-from .program import tensors_in
+from ..core import history
+from ..core.call import arguments
+from ..core.row import Row
+from ..core.tensor import Tensor, new
+from ..ground import listening, modes
+from ..ground.exposed import is_exposed
+from ..tensor.parameter import Parameter
+from .formulas import formula_of
+from .lazy import Cell, Deferred, Lazy, computed, needed, number
+from .operations import TELLING, VALUES, parts
 
-#: Functions whose answer follows from shapes, dtypes and layouts alone.
-TELLING = frozenset(
-    """
-    size dim ndimension numel nelement numel_method length __len__ stride is_floating_point is_complex is_tensor
-    is_contiguous element_size is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj
-    is_neg get_device
-    """.split()
+FEWEST = 1 << 14  # elements: a loop of fewer costs what it saves
+MOST = 32  # operations: longer loops take long to compile
+ALONE = {"sin", "cos"}  # a loop would call the C library for each number, as only pieces near zero have a polynomial
+#: Functions in Python that only choose the row, which is heard then.
+_FRONTS = frozenset(
+    "reflected_sub reflected_div power_operator pow square abs_operator relu sigmoid tanh sub div mul add rsub".split()
 )
-#: Rows and functions over them, by the part of mathematics in which they are.
-DEFERRED = TELLING.union(
-    """
-    relu celu elu elu_backward gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish
-    silu softplus softshrink threshold selu glu prelu_kernel prelu sigmoid tanh
-
-    add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
-    sub_number pow pow_base pow_number square float_power positive
-    __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
-    reflected_sub reflected_div power_operator abs_operator pos_operator invert_operator _reflected_matmul
-    div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
-    fill_ copy_
-
-    clone copy to_copy fill fill_number fill_tensor zero detach contiguous float double half bfloat16 long int short
-    bool to type_as cpu conj real imag spread_over whole_sum
-
-    eq ne lt le gt ge fmax fmin isfinite isinf isnan logical_and logical_not logical_or logical_xor maximum minimum
-    signbit where where_method eq_ ne_ lt_ le_ gt_ ge_
-
-    convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d im2col col2im
-
-    zeros ones full zeros_like ones_like full_like new_zeros new_ones new_full arange eye linspace tensor scalar_tensor
-    new_tensor
-
-    cosine_similarity pairwise_distance dist linalg_vector_norm norm_dim norm
-
-    dropout
-
-    diag_embed diagonal select narrow slice masked_fill masked_fill_tensor masked_fill_ __getitem__ __setitem__ diag
-    unfold tril triu unbind cat flip repeat roll split split_with_sizes stack chunk hstack vstack dstack meshgrid tile
-    hsplit vsplit
-
-    mse_loss l1_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy_with_logits kl_div cross_entropy
-    margin_ranking_loss hinge_embedding_loss cosine_embedding_loss poisson_nll_loss
-
-    addbmm baddbmm bmm linalg_cross trace addmm addmv addr dot mm mv vdot linear_2d linear column_sums matmul __matmul__
-    __rmatmul__ outer inner bilinear einsum tensordot cross
-
-    native_layer_norm native_group_norm fused_rms_norm layer_norm group_norm rms_norm batch_norm native_batch_norm
-    move_statistics
-
-    constant_pad_nd pad reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
-
-    abs atan2 hypot logaddexp nan_to_num sgn sign angle clamp clamp_min clamp_max clamp_numbers clamp_tensors
-    clamp_min_number clamp_max_number clamp_min_tensor clamp_max_tensor copysign xlogy ceil floor frac trunc round acos
-    acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log10 log1p log2 logit rsqrt sin sinh sqrt tan
-    erf erfc erfinv sinc lgamma digamma
-
-    adaptive_avg_pool1d adaptive_avg_pool2d avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d
-    max_pool2d_with_indices
-
-    lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell lstm_layer gru_layer rnn_layer
-
-    argmax argmin all_dim any_dim amax amin amax_dim amin_dim aminmax max min max_dim min_dim max_all min_all mean
-    mean_dim sum sum_dim prod prod_all prod_dim std std_dim var var_dim std_mean var_mean any all median nanmean nansum
-    cummax cummin cumprod cumsum logcumsumexp diff log_softmax logsumexp logsumexp_dim softmax sort argsort topk
-
-    getitem setitem _matmul_operator
-    t transpose unsqueeze expand expand_as permute squeeze squeeze_dim squeeze_dims unsafe_view view view_as reshape
-    reshape_as flatten ravel movedim unflatten broadcast_to swapaxes swapdims adjoint broadcast_tensors t_ transpose_
-    unsqueeze_ squeeze_ sum_to_size
-
-    flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
-
-    norm_of_all scale_down_ keep_within_
-    """.split()
-)
-_OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()
-DEFERRED |= {f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r", "i")}
-#: Of these the first argument alone may be a tensor: others would be sizes, places or numbers by their values.
-ONE = frozenset(
-    """
-    view reshape expand repeat tile split split_with_sizes chunk hsplit vsplit narrow select slice getitem roll permute
-    flatten unflatten movedim transpose t unsqueeze squeeze squeeze_dim squeeze_dims swapaxes swapdims broadcast_to
-    unfold
-    diag diagonal diag_embed tril triu flip unsafe_view ravel
-    sum mean prod std var std_mean var_mean amax amin aminmax argmax argmin any all median nanmean nansum cumsum cumprod
-    cummax cummin logcumsumexp softmax log_softmax logsumexp norm topk sort argsort diff sum_dim mean_dim
-    pad constant_pad_nd dropout to float double half bfloat16 long int short bool cpu size stride dim
-    zeros_like ones_like full_like new_zeros new_ones new_full new_tensor
-    avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d adaptive_avg_pool1d adaptive_avg_pool2d pixel_shuffle
-    """.split()
-)
-#: Of these no argument may be a tensor.
-NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".split())
-#: Operations that give as many elements as values say.
-SIZED = frozenset(
-    "nonzero argwhere masked_select unique unique_consecutive unique_dim repeat_interleave bincount one_hot to_sparse "
-    "coalesce tensor_split".split()
-)
-#: Operations that point into their table with indices, and the dimension of it that they point into.
-INDEXED: dict[str, int | None] = {
-    "embedding": 0, "nll_loss": 1, "cross_entropy": 1, "index_select": None, "gather": None
-}  # fmt: skip
+#: What a function that is heard is to a run: a row that may be deferred, or "through": it only calls what is heard, or
+#: tells of shapes; "values": it hands numbers to Python; "other".
+_kinds: dict[Any, Any] = {}
 
 
-#: Operations that move running statistics without a new version, as PyTorch does: arguments behind the first.
-SILENT = frozenset("batch_norm native_batch_norm move_statistics".split())
-#: Operations that write to an argument and whose names do not end as PyTorch's do that write.
-_WRITING = SILENT.union("setitem __setitem__".split())
-#: Deferred operations that may draw random numbers.
-_DRAWING = frozenset("dropout lstm gru rnn_tanh rnn_relu flash_attention scaled_dot_product_attention".split())
-
-
-class Role:
-    """What a function that is heard is to a tape.
-
-    kind     "step": it may be deferred; "write": of the engine's; "backward", "grad", "optimizer"; "through": it only
-            calls what is heard, or changes what nothing pending hangs on; "other"
-    checked  whether it asks for what indices point at
-    least    how many arguments it must be given
-    most     how many tensors it may be given
-    writes   whether it may write to a tensor that it is given
-    draws    whether it may draw random numbers
-    """
-
-    __slots__ = ("kind", "name", "checked", "least", "most", "writes", "draws")
-
-    def __init__(self, kind: str, name: str) -> None:
-        self.kind, self.name = kind, name
-        self.checked = name in INDEXED
-        self.least = 2 if name == "where" else 0  # of a condition alone it gives places, as many as there are
-        self.most = 0 if name in NONE else 1 if name in ONE else 10**9
-        ending = name.endswith("_") and not name.endswith("__") or name.startswith("__i") and name != "__invert__"
-        self.writes = kind != "step" or ending or name in _WRITING
-        self.draws = kind == "other" or name in _DRAWING
-
-
-OWNERS = (Module, Optimizer, LRScheduler)  # of tensors that their methods write to
-_roles: dict[Any, Role] = {}
-
-
-def role_of(function: Any) -> Role:
-    """The role of a function."""
-    if not _roles:
-        through = Role("through", "through")
-        _roles.update({
-            api.tensor_backward: Role("backward", "backward"), api.grad: Role("grad", "grad"),
-            write.in_place: Role("write", "in_place"),
-            Optimizer.zero_grad: through, Module.zero_grad: through, vars(Tensor)["grad"].fset: through,
-        })  # fmt: skip
-    known = _roles.get(function)
+def kind_of(function: Any) -> Any:
+    """What a function is to a run."""
+    known = _kinds.get(function)
     if known is None:
-        known = _roles[function] = _role(function)
+        kind, row = parts().get(function, ("other", None))
+        known = "other"
+        if kind == "row":
+            known = row
+        elif function.__name__ in _FRONTS or function.__name__ in TELLING:
+            known = "through"
+        elif function.__name__ in VALUES:
+            known = "values"
+        if parts():  # which a first import may not have filled yet
+            _kinds[function] = known
     return known
 
 
-def _role(function: Any) -> Role:
-    name = function.__name__
-    if name == "step":
-        for base, kind in ((LRScheduler, "through"), (Optimizer, "optimizer")):
-            if any(cls.step is function and is_own(cls) for cls in _with_steps(base)):
-                return Role(kind, name)
-        return Role("other", name)
-    if home_of(function) == call.__name__:  # on the plain path all rows have one function
-        kind, row = parts().get(function, ("other", None))
-        name = row.name if kind == "row" else ""
-    known = is_own(function) and (name in DEFERRED or name in INDEXED)
-    return Role("step" if known else "other", name)
+class Run:
+    """One call of a compiled function: the cells that are pending, in the order in which they came."""
 
+    def __init__(self, state: Any) -> None:
+        self.state = state
+        self.pending: list[Cell] = []
+        self.lock = RLock()
+        self.depth = 0  # of calls that are made where they stand, one in another
+        self.ears = listening.listeners
+        self.verifies = bool(state.verify) and state.calls % state.verify == 0
 
-def _with_steps(base: Any) -> list[Any]:
-    """The classes below ``base`` that have a ``step`` of their own."""
-    below = [base]
-    for cls in below:
-        below += cls.__subclasses__()
-    return [cls for cls in below if "step" in vars(cls) and cls is not Optimizer]
+    # -- hearing --------------------------------------------------------------------------------------------------
 
+    def hear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Answer for a call of an operation: with a lazy tensor, or by making it."""
+        if self.depth:
+            return proceed(*args, **kwargs)
+        kind = kind_of(function)
+        if kind == "through":
+            return proceed(*args, **kwargs)
+        if type(kind) is Row:
+            lazy = self._deferred(kind, args, kwargs)
+            if lazy is not None:
+                return lazy
+        elif kind == "values" and self.state.fullgraph:
+            self.state.refuse_whole(f"{function.__name__}()")
+        self.flush(f"{function.__name__}() is computed where it stands")
+        self.depth += 1
+        try:
+            return proceed(*args, **kwargs)
+        finally:
+            self.depth -= 1
 
-@cache
-def parts() -> dict[Any, tuple[str, Any]]:
-    """What each function that operations are made of is: a "row", a "unit", a "write" or a "function", and its name."""
-    kinds: dict[Any, tuple[str, Any]] = {one.function: ("function", one.names[0]) for one in COMPOSITES.values()}
-    for name, function in bind.functions().items():
-        kinds.setdefault(function, ("function", name))
-    for row in TABLE.values():
-        kinds[row.caller] = kinds[getattr(row, "operate", None) or row.caller] = "row", row
-    kinds.update({function: ("unit", function.__name__) for function in UNITS})
-    kinds[write.in_place] = "write", "in_place"  # of functions that are not heard themselves
-    return kinds
+    def _deferred(self, row: Row, args: Any, kwargs: Any) -> Lazy | None:
+        """A lazy tensor in place of a call, where it is arithmetic on large arrays; else None."""
+        if modes.unusual or modes.transforming or modes.local.device is not None or row.name in ALONE:
+            return None
+        if listening.listeners is not self.ears:  # somebody else began to listen
+            return None
+        try:
+            tensors, settings, out = arguments(row, args, kwargs)
+        except TypeError:  # which the call itself will tell
+            return None
+        formula = formula_of(row, dict(zip(row.settings, settings, strict=True)))
+        if formula is None or out is not None or row.listed:
+            return None
+        operands = self._operands(tensors)
+        if operands is None:
+            return None
+        large = next(piece for piece in operands if piece.shape)
+        kind = large.kind if type(large) is Cell else large.dtype
+        cell = Cell(row, formula, operands, settings, large.shape, kind, self)
+        lazy = new(Lazy)
+        lazy.__dict__["_cell"] = cell
+        lazy._edge = lazy._counter = None
+        cell.tensor = weakref.ref(lazy)
+        self._record(cell, lazy, tensors)
+        with self.lock:
+            if len(self.pending) >= MOST:
+                self.flush(None)
+            self.pending.append(cell)
+        self.state.deferred += 1
+        return lazy  # type: ignore[no-any-return]
 
+    def _operands(self, tensors: Any) -> list[Any] | None:
+        """Cells, large arrays and numbers of one dtype and shape; None where the inputs of a call are anything else."""
+        pieces: list[Any] = []
+        shape: Any = None
+        kind: Any = None
+        for tensor in tensors:
+            what = type(tensor)
+            if what is Tensor or what is Parameter:
+                piece = tensor._array
+                is_array = type(piece) is np.ndarray
+                if piece.dtype.str not in ("<f4", "<f8") or piece.dtype.metadata is not None or is_array and is_exposed(piece):
+                    return None
+                if piece.shape == ():
+                    piece = piece[()]
+                    is_array = False
+                elif not piece.flags.c_contiguous:
+                    return None
+            elif what is Lazy:
+                cell = tensor.__dict__.get("_cell")
+                piece = cell if cell is not None and cell.owner is self else tensor._array
+                is_array = True
+            elif what is float or what is int:
+                pieces.append(tensor)
+                continue
+            else:
+                return None
+            dtype = piece.kind if type(piece) is Cell else piece.dtype
+            if kind is not None and dtype != kind or is_array and shape is not None and piece.shape != shape:
+                return None
+            kind = dtype
+            shape = piece.shape if is_array else shape
+            pieces.append(piece)
+        if shape is None or np.prod(shape) < FEWEST:
+            return None
+        pieces = [number(piece, kind) if type(piece) in (float, int) else piece for piece in pieces]
+        return None if any(piece is None for piece in pieces) else pieces
 
-def parameters(owner: Any) -> list[Any]:
-    """The parameters of a module or an optimizer; a schedule has none."""
-    if isinstance(owner, Optimizer):
-        return [parameter for group in owner.param_groups for parameter in group["params"]]
-    return [*owner.parameters()] if isinstance(owner, Module) else []
+    @staticmethod
+    def _record(cell: Cell, lazy: Any, tensors: Any) -> None:
+        """Record an operation whose result is to come, as a call would that is made at once."""
+        row, operands = cell.row, cell.operands
+        edges = history.edges_of(row, tensors)
+        if not edges:
+            return
+        record = history.make_record(row, edges, tensors, operands, cell.settings, cell.kind, keeps_dtypes=True)
+        sizes = [operands[position].shape for position in row.plan.edge_positions(tensors)]
+        if row.plan.broadcasts and any(size != cell.shape for size in sizes):
+            record.fit = tuple(sizes)
+        lazy._edge = record
+        if row.plan.saved_results:
+            slot, _ = row.plan.saved_results[0]
+            record.saved += (Deferred(cell, slot), 0)
+            cell.record = weakref.ref(record)
 
+    # -- computing ------------------------------------------------------------------------------------------------
 
-def without_gradients(function: Any, args: Any, kwargs: Any) -> list[Any] | None:
-    """The leaves whose gradients a call takes away; None for other calls."""
-    owner = args[0] if args else None
-    if function is vars(Tensor)["grad"].fset:
-        return [owner] if args[1] is None else None
-    if function not in (Optimizer.zero_grad, Module.zero_grad) or not kwargs.get("set_to_none", (*args, True)[1]):
-        return None
-    return parameters(owner)
+    def flush(self, why: str | None) -> None:
+        """Compute what is pending."""
+        if not self.pending:
+            return
+        with self.lock:
+            pending, self.pending = self.pending, []
+            if why is not None:
+                self.state.note(why, len(pending))
+            wanted = [cell for cell in pending if cell.array is None and cell.is_wanted()]
+            groups: dict[Any, list[Cell]] = {}
+            for cell in wanted:
+                groups.setdefault((cell.shape, cell.kind), []).append(cell)
+            for group in groups.values():
+                self._computed(group)
+            for cell in pending:
+                if cell.array is not None:
+                    cell.settle()
 
-
-def sized_by_values(function: Any, args: Any, kwargs: Any) -> bool:
-    """Whether values of its arguments are known to say how many elements a call gives."""
-    role, tensors = role_of(function), tensors_in((args, kwargs))
-    if role.name in ("getitem", "__getitem__", "index"):
-        return any(tensor._array.dtype in ("?", "u1") for tensor in tensors[1:])
-    return len(tensors) > role.most or len(args) + len(kwargs) < role.least or function.__name__ in SIZED
-
-
-def whole_numbers(role: Role, args: Any, kwargs: Any, is_deferred: Callable[[Any], bool]) -> bool:
-    """Whether an operation takes whole numbers that are there already, or makes them: it is made where it stands."""
-    if role.most == 0:
-        return role.name == "arange" and not tensors_in((args, kwargs))
-    if not args or is_deferred(args[0]) or type(args[0]) is not Tensor or args[0]._array.dtype.kind != "i":
-        return False
-    return not any(isinstance(piece, Tensor) for piece in (*args[1:], *kwargs.values()))
-
-
-def within_bounds(name: str, args: Any, kwargs: Any, is_deferred: Callable[[Any], bool]) -> bool:
-    """Whether the indices among the arguments of a call are there, and within the bounds of what they point into."""
-    dim = INDEXED[name]
-    if dim is None:
-        if len(args) != 3 or kwargs:
-            return False
-        table, dim, index = args
-    elif len(args) < 2:
-        return False
-    else:
-        table, index = args[0], args[1]
-        if name == "embedding" and not index.dtype.is_floating_point:
-            pass
-        elif name == "embedding":
-            table, index = index, table
-    if name == "cross_entropy" and index.dtype.is_floating_point:
-        return True
-    if is_deferred(index) or type(index) is Lazy or type(dim) is not int:
-        return False
-    shape, array = table.shape, np.asarray(index._array)
-    if array.dtype.kind != "i" or not -len(shape) <= dim < len(shape):
-        return False
-    return not array.size or bool(array.min() >= 0 and array.max() < shape[dim])
-
-
-WORTH = 1 << 16  # elements of a result on an average, from which on a program gains more than comparing its calls costs
-
-
-def gains(program: Any, count: int, metas: Sequence[Any]) -> bool:
-    """Whether a program of so many calls, with what is known of their results, gains more than comparing them costs."""
-    return program is not None and sum([prod(meta.shape) for meta in metas if meta is not None]) >= WORTH * count
+    def _computed(self, wanted: list[Cell]) -> None:
+        """Compute cells of one shape and dtype, and what they hang on: by a loop where that gains."""
+        cells = needed(wanted)
+        loop = self.state.loop_for(cells, wanted) if len(cells) > 1 else None
+        if loop is None:
+            computed(wanted)
+            return
+        arrays = loop.run(cells)
+        if self.verifies:
+            computed(wanted)
+            self.state.compare(loop, wanted, arrays)
+            return
+        for cell, array in zip(wanted, arrays, strict=True):
+            cell.array = array

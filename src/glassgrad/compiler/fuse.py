@@ -1,4 +1,4 @@
-"""Gathers runs of elementwise steps on large arrays, each to be one loop over memory."""
+"""Makes elementwise operations on large arrays one loop over memory: runs of a program's steps, and deferred arithmetic."""
 
 from __future__ import annotations
 
@@ -6,13 +6,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernels import compiled
+from .deferral import ALONE, FEWEST
 from .formulas import given_to
-from .program import Step, Value
+from .program import Step, Value, is_numeric
 
-FEWEST = 1 << 14  # elements: below, the loop's call costs what it saves
-WORTH_IT = 1 << 16  # of a single step, which NumPy does as well, but on one thread
-#: Steps that stay alone: a loop would call the C library for each number, as only pieces near zero have a polynomial.
-ALONE = {"sin", "cos"}
+WORTH_IT = 1 << 16  # elements of a single step, which NumPy does as well, but on one thread
+
+
+def loop_of(
+    operations: Sequence[tuple[str, dict[str, Any], Any]], inputs: dict[Any, bool], outputs: Sequence[Any], kind: Any,
+    title: str,
+) -> Any:  # fmt: skip
+    """A function of the inputs' arrays that gives those of the outputs.
+
+    operations  for each a formula, what its names stand for (keys of inputs or results, or plain numbers), and the key
+                of its result
+    inputs      keys, and whether each is a single number
+    outputs     the keys of results that are wanted
+    """
+    from .native import loops
+    from .native.text import filled_in
+
+    texts: dict[Any, str] = {key: f"x{n}" if single else f"x{n}[i]" for n, (key, single) in enumerate(inputs.items())}
+    lines = []
+    for n, (formula, bindings, result) in enumerate(operations):
+        names = {name: texts[key] if key in texts else f"number({key!r})" for name, key in bindings.items()}
+        lines.append(f"t{n} = {filled_in(formula, names)}")
+        texts[result] = f"t{n}"
+    lines += [f"y{n}[i] = {texts[key]}" for n, key in enumerate(outputs)]
+    return loops.loop_of(lines, tuple(inputs.values()), len(outputs), kind, title)
 
 
 class Run:
@@ -41,14 +63,20 @@ class Run:
         """The run as one step, where that gains."""
         if len(self.steps) == 1 and self.steps[0].results[0].size < WORTH_IT:
             return self.steps
-        from .native.loops import loop_of
-
         own = set(map(id, self.steps))
         read = wanted | {value.number for step in steps if id(step) not in own for value in step.inputs}
-        inputs = {value.number: value for step in self.steps for value in step.inputs if value.number not in self.made}
+        inputs = {value: value.shape == () for step in self.steps for value in step.inputs if value.number not in self.made}
         outputs = [value for step in self.steps for value in step.results if value.number in read]
-        loop = loop_of(self.steps, list(inputs.values()), outputs, self.kind[1])
-        return [Step("kernel", loop.__name__, loop, tuple(inputs.values()), tuple(outputs), several=len(outputs) > 1)]
+        title = " ".join(step.name for step in self.steps)
+        loop = loop_of([_operation(step) for step in self.steps], inputs, outputs, self.kind[1], title)
+        return [Step("kernel", loop.__name__, loop, tuple(inputs), tuple(outputs), several=len(outputs) > 1)]
+
+
+def _operation(step: Step) -> tuple[str, dict[str, Any], Value]:
+    formula, bindings = given_to(step)
+    assert formula is not None
+    numeric = {name: piece for name, piece in bindings.items() if is_numeric(piece)}
+    return formula.text, numeric, step.results[0]
 
 
 def _kind(step: Step) -> tuple[tuple[int, ...], Any]:

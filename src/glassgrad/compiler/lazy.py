@@ -1,176 +1,168 @@
-"""Lazy tensors, what deferred operations will give: shape and dtype are known, who wants more runs what is pending."""
+"""Lazy tensors, results of deferred arithmetic: all is known of them but their numbers, which come when somebody asks.
+
+Shape, dtype and place in the graph are there at once. The array is a :class:`Cell`, which knows what it is computed from.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..core.tensor import Tensor
-from ..families.shape import rows
+import numpy as np
+
+from ..core import saved
+from ..core.call import ORDINARY, compute
+from ..core.record import Record
+from ..core.tensor import Tensor, wrap
 from ..ground import dtypes
-from ..ground.device import device
 from ..ground.size import Size, unchecked
-from .program import is_leaf
-
-_SLOTS = ("_array", "_edge", "_counter")
-_set_array, _set_edge, _set_counter = (vars(Tensor)[name].__set__ for name in _SLOTS)
-_set_class = vars(object)["__class__"].__set__
-runs: list[Any] = []  # the calls that may owe lazy tensors their data
+from .formulas import Formula
 
 
-class Meta:
-    """What is known of a tensor before it is computed."""
+class Cell:
+    """An array that is not computed yet.
 
-    __slots__ = ("shape", "dtype", "requires_grad", "size", "numpy", "is_leaf", "version")
+    row       what computes it, and ``formula``, as an expression
+    operands  cells of its shape, arrays of its shape without gaps, and single numbers of its dtype
+    owner     who has it computed, with what else is pending
+    tensor    a weak reference to the lazy tensor that shows it
+    record    a weak reference to the record that saved it, where one did
+    """
 
-    def __init__(self, tensor: Tensor) -> None:
-        self.shape: tuple[int, ...] = tensor._array.shape
-        self.numpy = tensor._array.dtype
-        self.dtype = tensor.dtype
-        self.requires_grad = tensor.requires_grad
-        self.version = 0 if tensor._counter is None else tensor._counter.version
-        self.is_leaf = is_leaf(tensor._edge)
-        self.size = unchecked(self.shape)
+    __slots__ = ("row", "formula", "operands", "settings", "shape", "kind", "owner", "array", "tensor", "record")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Meta) and all(
-            getattr(self, name) == getattr(other, name) for name in self.__slots__
-        )
+    def __init__(
+        self, row: Any, formula: Formula, operands: list[Any], settings: Any, shape: Any, kind: Any, owner: Any
+    ) -> None:
+        self.row, self.formula, self.operands, self.settings = row, formula, operands, settings
+        self.shape, self.kind, self.owner = shape, kind, owner
+        self.array: Any = None
+        self.tensor: Any = None
+        self.record: Any = None
 
-    __hash__ = None  # type: ignore[assignment]
+    def is_wanted(self) -> bool:
+        """Whether anybody but other cells may ask for the numbers."""
+        return self.tensor() is not None or self.record is not None and self.record() is not None
+
+    def compute(self) -> Any:
+        """The array, by the row's kernel, as in a call that is made at once; operands must have theirs."""
+        if self.array is None:
+            arrays = [piece.array if type(piece) is Cell else piece for piece in self.operands]
+            self.array = compute(self.row, arrays, self.settings)
+        return self.array
+
+    def settle(self) -> None:
+        """Give the numbers to the tensor, which is a plain one from now on, and to the record."""
+        tensor, record = self.tensor(), None if self.record is None else self.record()
+        if record is not None and record.saved is not None:
+            record.saved = tuple([self.array if type(v) is Deferred and v.cell is self else v for v in record.saved])
+        if type(tensor) is Lazy:
+            _set_array(tensor, self.array)
+            tensor.__class__ = Tensor
+            tensor.__dict__.pop("_cell", None)
+        self.operands = []
 
 
-class _Named(type(Tensor)):  # type: ignore[misc]
-    """The class of :class:`Lazy`, which is equal to Tensor."""
-
-    def __eq__(cls, other: object) -> bool:
-        return other is cls or other is Tensor
-
-    def __hash__(cls) -> int:
-        return hash(Tensor)
+def computed(cells: list[Cell]) -> None:
+    """Compute cells and what they hang on, one row after another."""
+    for cell in needed(cells):
+        cell.compute()
 
 
-class Lazy(Tensor, metaclass=_Named):
-    """A tensor whose operation is pending: without array, place in the graph and version, until one is asked for."""
+def needed(cells: list[Cell]) -> list[Cell]:
+    """The cells without an array among these and what they are computed from, each after its operands."""
+    order: dict[int, Cell] = {}
+    waiting = [(cell, False) for cell in reversed(cells)]
+    while waiting:
+        cell, is_ready = waiting.pop()
+        if id(cell) in order or cell.array is not None:
+            continue
+        if is_ready:
+            order[id(cell)] = cell
+        else:
+            waiting.append((cell, True))
+            waiting += [(piece, False) for piece in reversed(cell.operands) if type(piece) is Cell]
+    return list(order.values())
+
+
+class Lazy(Tensor):
+    """A tensor whose array is a cell; it becomes a Tensor when somebody reads the array, or sets another one."""
 
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        if name in _SLOTS:
+        if name == "_array":
             demand(self)
-            return getattr(self, name)
+            return self._array
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _SLOTS:
+        if name == "_array":
             demand(self)
         object.__setattr__(self, name, value)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # type: ignore[override]
-        return Tensor
-
-    @__class__.setter
-    def __class__(self, value: type) -> None:
-        demand(self)
-        self.__class__ = value  # by now it is a Tensor
 
     @property
     def shape(self) -> Size:
         """The sizes of all dimensions."""
-        return _meta(self).size
+        cell = self.__dict__.get("_cell")
+        return unchecked(self._array.shape if cell is None else cell.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
         """The type of the elements."""
-        return _meta(self).dtype
-
-    @property
-    def device(self) -> device:
-        """Where the data will live."""
-        return device("cpu")
+        cell = self.__dict__.get("_cell")
+        return dtypes.of(self._array.dtype if cell is None else cell.kind)
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return len(_meta(self).shape)
-
-    @property
-    def T(self) -> Tensor:
-        """The view with the dimensions in reverse order; deferred for matrices."""
-        if self.ndim == 2:
-            return rows.permute(self, (1, 0))  # type: ignore[no-any-return]
-        demand(self)
-        return self.T
-
-    @property
-    def mT(self) -> Tensor:  # noqa: N802  PyTorch's name
-        """The view with the last two dimensions exchanged."""
-        if self.ndim >= 2:
-            return rows.transpose(self, -2, -1)  # type: ignore[no-any-return]
-        demand(self)
-        return self.mT
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded."""
-        return _meta(self).requires_grad
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        demand(self)
-        self.requires_grad = value
+        return len(self.shape)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         demand(self)
         return self.__reduce_ex__(protocol)
 
 
+ORDINARY.add(Lazy)
 Lazy.__name__ = Lazy.__qualname__ = Tensor.__name__
 Lazy.__module__ = Tensor.__module__
-
-
-def _owing(tensor: Any) -> tuple[Any, int]:
-    """The run that owes a tensor its data, and the tensor's number there; None where nobody does."""
-    for run in [*runs]:
-        with run.lock:
-            number = run.numbers.get(id(tensor))
-            if number is not None and run.things[number] is tensor:
-                return run, number
-    return None, 0
-
-
-def _meta(tensor: Lazy) -> Meta:
-    run, number = _owing(tensor)
-    if run is not None:
-        with run.lock:
-            if number < len(run.things) and run.things[number] is tensor:
-                return run.metas[number]  # type: ignore[no-any-return]
-    return Meta(tensor)  # another thread has made it a Tensor meanwhile
+_set_array = vars(Tensor)["_array"].__set__
 
 
 def demand(tensor: Any) -> None:
-    """Have a lazy tensor computed: everything that is pending in its run is.
-
-    While that is at work, for a signal handler, say, and after an error that ended it, the tensor is computed alone.
-    """
-    run, number = _owing(tensor)
-    again = tensor.__dict__.get("_again")
-    if run is not None:
-        with run.lock:
-            if run.making is not None:
-                again = run.apart(number)
-            elif type(tensor).__mro__[0] is Lazy:  # another thread may have asked too
-                run.flush("its value is asked for")
-    if type(tensor).__mro__[0] is Lazy and again is not None:
-        settle(tensor, again())
-        tensor.__dict__.pop("_again", None)
-    if type(tensor).__mro__[0] is Lazy:
-        raise RuntimeError("an operation that was deferred by compile() failed, and this is its result")
+    """Have a lazy tensor computed, with all that is pending beside it."""
+    cell = tensor.__dict__.get("_cell")
+    if cell is None:  # another thread was quicker
+        return
+    cell.owner.flush("its value is asked for")
+    if cell.array is None:  # the owner is at it, and this is a signal handler, say
+        computed([cell])
+    cell.settle()
 
 
-def settle(tensor: Any, real: Any) -> None:
-    """Make a lazy tensor what ``real``, which nobody else holds, is."""
-    _set_array(tensor, real._array)
-    _set_edge(tensor, real._edge)
-    _set_counter(tensor, real._counter)
-    _set_class(tensor, Tensor)
+class Deferred(saved.Packed):
+    """The result of a deferred operation, as its own record saves it until the numbers are there."""
+
+    __slots__ = ("cell", "slot")
+    edge = None
+    is_result = True
+
+    def __init__(self, cell: Cell, slot: int) -> None:
+        self.cell, self.slot = cell, slot
+
+    def open(self, edge: Any) -> Tensor:
+        """The result, with ``edge`` as its history."""
+        if isinstance(edge, Record) and edge.counter is not None and edge.counter.version:
+            saved.stale(edge, self.slot)
+        computed([self.cell])
+        out = wrap(self.cell.array)
+        out._edge = edge
+        out._counter = edge.counter if isinstance(edge, Record) else None
+        return out
+
+
+def number(value: Any, kind: np.dtype[Any]) -> Any:
+    """A plain number as one of a dtype; None where it is none that the dtype holds to the last digit or rounds."""
+    if type(value) is float or type(value) is int and abs(value) < 1 << 53:
+        with np.errstate(over="ignore"):
+            return kind.type(value)
+    return None

@@ -120,5 +120,15 @@ def is_leaf(edge: Any) -> bool:
     return edge is LEAF or type(edge) is View and edge.edge is LEAF
 
 
+def is_number(value: Value) -> bool:
+    """Whether a value is a single number."""
+    return value.shape == ()
+
+
+def is_numeric(value: Any) -> bool:
+    """Whether an operand has a place in a formula: a value, or a plain number."""
+    return isinstance(value, (Value, int, float)) and not isinstance(value, bool)
+
+
 class NotCapturable(Exception):  # noqa: N818  it is no error of the user's
     """Why a function runs as it is written instead."""

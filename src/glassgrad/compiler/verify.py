@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -73,34 +72,13 @@ class State:
         return [*shown, ("the random stream", default_generator.get_state_bytes())]
 
 
-def verified(run: Any, program: Any, pending: Any, alive: tuple[int, ...]) -> None:
-    """Run a program of a segment, and then its calls as they are written."""
-    things = run.things
-    owed = [(leaf, leaf._grad) for leaf, _ in run.graded]
-    for leaf, _ in owed:
-        leaf._grad = None
-
-    def written() -> list[Any]:
-        for leaf, grad in owed:
-            leaf._grad = grad
-        run.carry_out(pending, ())
-        return [things[number] for number in alive]
-
-    optimizers = [args[0] for _, _, _, args, *_ in pending if args and isinstance(args[0], Optimizer)]
-    names = {one.first + n: f"{one.function.__name__}()" for one, *_ in pending for n in range(len(one.metas))}
-    state = State([tensor for tensor, *_ in run.outside], optimizers)
-    compared(run.state, program, run.given[: run.count], state, written, [names[number] for number in alive])
-
-
 def compared(
-    compiled: Any, program: Any, inputs: Any, state: State, written: Callable[[], Any],
-    names: Any = repeat("its result"),
+    compiled: Any, program: Any, inputs: Any, state: State, written: Callable[[], Any]
 ) -> Any:  # fmt: skip
     """Run a program, and then what is ``written``, which is given, from one state; a difference ends all replaying."""
 
     def seen(result: Any) -> list[tuple[str, Any]]:
-        shown = [(name, np.array(tensor._array)) for name, tensor in zip(names, tensors_in(result), strict=False)]
-        return shown + state.now()
+        return [("its result", np.array(tensor._array)) for tensor in tensors_in(result)] + state.now()
 
     answer = program.run(*inputs)
     theirs = None if answer is MISS else seen(answer)
@@ -108,7 +86,7 @@ def compared(
     result = written()
     if theirs is not None:
         mine = seen(result)
-        wrong = [name for (name, one), (_, other) in zip(theirs, mine, strict=False) if not _same(one, other)]
+        wrong = [name for (name, one), (_, other) in zip(theirs, mine, strict=False) if not same(one, other)]
         if len(theirs) != len(mine):
             wrong.append("its result")
         if wrong:
@@ -116,7 +94,8 @@ def compared(
     return result
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
+    """Whether two arrays are equal, but for how compiled kernels round."""
     if one is None or other is None:
         return one is other
     if one.shape != other.shape or one.dtype != other.dtype:

@@ -1,4 +1,4 @@
-"""Runs of elementwise steps as one compiled loop, shared out among threads."""
+"""Elementwise operations as one compiled loop over memory, shared out among threads."""
 
 from __future__ import annotations
 
@@ -9,42 +9,27 @@ from typing import Any
 import numpy as np
 
 from ...kernels.native.binding import apart, shared_out, wide_vectors
-from ..formulas import given_to
-from ..program import Step, Value
 from .kept import called_by_python, defined
-from .text import filled_in, functions_for, is_number, is_numeric
+from .text import functions_for
 
 _made: dict[Any, Any] = {}
 _VECTOR, _TOGETHER = 16, 4  # elements of the longest vectors; how many of these go through a line together
 _TILE = _VECTOR * _TOGETHER
 
 
-def loop_of(steps: Sequence[Step], inputs: Sequence[Value], outputs: Sequence[Value], kind: np.dtype[Any]) -> Any:
-    """A function of the inputs' arrays that gives those of the outputs; equal loops are compiled once."""
-    names = {value.number: f"x{n}" for n, value in enumerate(inputs)}
-    lines = []
-    for n, step in enumerate(steps):
-        formula, bindings = given_to(step)
-        assert formula is not None
-        texts = {name: _text(value, names) for name, value in bindings.items() if is_numeric(value)}
-        lines.append(f"t{n} = {filled_in(formula.text, texts)}")
-        names[step.results[0].number] = f"t{n}"
-    lines += [f"y{n}[i] = {names[value.number]}" for n, value in enumerate(outputs)]
-    numbers = tuple(is_number(value) for value in inputs)
-    title = " ".join(step.name for step in steps)
+def loop_of(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str) -> Any:
+    """A function of arrays and numbers that gives ``count`` arrays; equal loops are compiled once.
 
-    key = (kind.str, numbers, len(outputs), tuple(lines))
+    ``lines`` compute ``y0[i]`` and so on, of ``x0[i]``; of ``x0`` where ``numbers`` says that it is a single one.
+    """
+    key = (kind.str, tuple(numbers), count, tuple(lines))
     work = _made.get(key)
     if work is None:
-        work = _made[key] = _compiled(lines, numbers, len(outputs), kind)
-    return _caller(work, numbers, len(outputs), kind, title)
-
-
-def _text(value: Any, names: dict[int, str]) -> str:
-    if not isinstance(value, Value):
-        return f"number({value!r})"
-    name = names[value.number]
-    return name if name[0] == "t" or is_number(value) else f"{name}[i]"
+        work = _made[key] = _compiled(lines, numbers, count, kind)
+    loop = _caller(work, numbers, count, kind, title)
+    head = f"def loop({', '.join([*(f'x{n}' for n in range(len(numbers))), *(f'y{n}' for n in range(count))])}):"
+    loop.text = "\n".join([head, "    for i in range(y0.size):", *(f"        {line}" for line in lines)]) + "\n"
+    return loop
 
 
 def _compiled(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any]) -> Any:

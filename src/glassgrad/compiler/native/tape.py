@@ -16,9 +16,9 @@ import numpy as np
 
 from ...optim.sgd import SGD
 from ..formulas import given_to
-from ..program import Step, Value
+from ..program import Step, Value, is_number, is_numeric
 from . import interpreter as do
-from .text import NotNative, is_number, is_numeric
+from .text import NotNative
 
 MOST_ELEMENTS = 4096  # of one array: beyond, loops that keep to the cache and threads are quicker
 MOST_TIMES = 4096  # multiplications of matrix products for each step: beyond, BLAS gains more than calls cost

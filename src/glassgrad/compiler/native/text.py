@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...kernels.native import mathematics
-from ..program import Value
 
 #: The functions and constants that formulas name, by dtype.
 FUNCTIONS: dict[str, dict[str, Any]] = {}
@@ -42,13 +41,3 @@ def filled_in(formula: str, texts: dict[str, str]) -> str:
 
 class NotNative(Exception):  # noqa: N818  it is no error of the user's
     """Why a program is no tape."""
-
-
-def is_number(value: Value) -> bool:
-    """Whether a value is a single number, kept in a local."""
-    return value.shape == ()
-
-
-def is_numeric(value: Any) -> bool:
-    """Whether an operand has a place in a formula: a value, or a plain number."""
-    return isinstance(value, (Value, int, float)) and not isinstance(value, bool)
