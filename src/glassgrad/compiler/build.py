@@ -15,23 +15,33 @@ from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
 from .memory_plan import Plan
-from .program import MISS, NotCapturable, Step, Value
+from .operations import OWNERS, parameters
+from .program import ATOMS, MISS, NotCapturable, Step, Value, tensors_in, version
 from .replayed import freed_record, record_of, version_of, watch_version
 from .simplify import memory_of, simplified
 from .whole import whole_of, write_call
 
 ndarray = np.ndarray
+TELLING = 10**5  # bytes of values from which on their memory is worth a line
 
 
 class Program:
-    """What calls of a segment become: ``run(*tensors)`` gives the tensors that are wanted of them, or MISS."""
+    """What a call of a function becomes: ``run(*tensors)`` gives what the function gives, or MISS.
 
-    def __init__(
-        self, run: Callable[..., Any], source: str, native: str | None, steps: list[Step], plan: Plan | None,
-        graded: bool,
-    ) -> None:  # fmt: skip
-        self.run, self.source, self.native, self.steps, self.plan = run, source, native, steps, plan
-        self.graded = graded  # whether a result has a way back
+    reached  the tensors from outside that it reads or writes, and ``owners``, optimizers and the like that it calls
+    """
+
+    def __init__(self, run: Callable[..., Any], source: str, builder: Builder, steps: list[Step], native: bool) -> None:
+        self.run, self.source, self.native, self.steps, self.plan = run, source, native, steps, builder.plan
+        capture = builder.capture
+        self.reached = [value.held for value in capture.inputs if value.source == "outside"]
+        pieces = [piece for step in capture.steps for piece in (step.function, *step.operands)]
+        self.owners = list({id(piece): piece for piece in pieces if isinstance(piece, OWNERS)}.values())
+
+    def described(self) -> list[str]:
+        """The lines that tell of it."""
+        lines = [f"{len(self.steps)} steps{', as one native function' if self.native else ''}"]
+        return lines + ([str(self.plan)] if self.plan is not None and self.plan.made >= TELLING else [])
 
 
 class Answer:
@@ -52,23 +62,21 @@ class Answer:
 class Builder:
     """What is put together for one program."""
 
-    def __init__(self, title: str, capture: Capture, wanted: Sequence[Tensor], twice: bool) -> None:
-        """``twice``: derivatives of derivatives are taken, for which the calls must be made as they are written."""
-        self.title, self.capture = title, capture
+    def __init__(self, title: str, capture: Capture, result: Any) -> None:
+        self.title, self.capture, self.result = title, capture, result
         self.text = Text()
         self.plan: Plan | None = None  # of its memory, where it is written step by step
         self.edges: list[Value] = []  # what the way back leads to,
         self.grads: list[Value | None] = []  # the gradients for these,
         self.seed: Any = None  # and that with which it begins
         self.frees = False  # whether a walk that keeps nothing frees the graph
-        self.leaves = {id(s.function._grad): s.operands[0] for s in capture.steps if s.kind == "gradient"}
-        self.wanted = [self._answer(tensor) for tensor in wanted]
-        self.answers = [answer for answer in self.wanted if isinstance(answer, Answer)]
+        self.names: dict[int, str] = {}  # how the text calls the tensors that it gives, by identity
+        self.answers: list[Answer] = []
+        for tensor in {id(tensor): tensor for tensor in tensors_in(result)}.values():
+            self._answer(tensor)
         self.graded = [answer for answer in self.answers if answer.way == "record"]
         if len(self.graded) > 1:  # the way back of one may end with that of another
             raise NotCapturable("it gives more than one tensor that has a way back")
-        if self.graded and twice:
-            raise NotCapturable("it takes derivatives of derivatives")
 
     def program(self) -> Program:
         """The finished program; NotCapturable where it would not give what the calls give."""
@@ -89,30 +97,37 @@ class Builder:
             steps, mark = fused(steps, mark, kept)
         native = self._write(steps[:mark], steps[mark:], whole)
         names, source = self.text.compiled(self.title)
-        return Program(names["run"], source, native, steps, self.plan, bool(self.graded))
+        return Program(names["run"], source + (f"\n\n{native}" if native else ""), self, steps, bool(native))
 
     # -- what is given back ---------------------------------------------------------------------------------------
 
-    def _answer(self, tensor: Tensor) -> Answer | Value:
-        """What the program gives for a tensor: a new one, or the gradient of the leaf whose value it is."""
+    def _answer(self, tensor: Tensor) -> None:
+        """Note what the program gives for a tensor: one from outside, a leaf's gradient, or a new one."""
         value = self.capture.find(tensor)
-        if value is None or type(tensor) is not Tensor:
+        if value is None:
             raise NotCapturable("it gives back a tensor whose making was not seen")
-        if id(tensor) in self.leaves:
-            return self.leaves[id(tensor)]
-        if value.source != "made":
+        if value.source in ("argument", "outside") and self.capture.tensor(value) is tensor:
+            self.names[id(tensor)] = self.text.operand(value, True)
+            return
+        set_here = [step.function._grad for step in self.capture.steps if step.kind == "gradient"]
+        if value.holder and any(tensor is grad for grad in (*set_here, *self.capture.gradients)):
+            self.names[id(tensor)] = value.holder
+            return
+        if value.holder or type(tensor) is not Tensor or value.source != "made":
             raise NotCapturable("it gives back another tensor on the memory of one from outside")
+        self.names[id(tensor)] = f"o{len(self.answers)}"
         edge = edge_of(tensor) if type(tensor._edge) is View else tensor._edge
-        if edge is None:
-            return Answer(value, tensor, None)
+        way = None
         if edge is LEAF or isinstance(edge, Tensor):
             raise NotCapturable("it gives back a leaf that it made")
-        below = engine.dependencies([edge], self._ends())
-        return Answer(value, tensor, "freed" if any(getattr(e, "run", None) is freed for e in below) else "record")
+        if edge is not None:
+            below = engine.dependencies([edge], self._ends())
+            way = "freed" if any(getattr(e, "run", None) is freed for e in below) else "record"
+        self.answers.append(Answer(value, tensor, way))
 
     def _alone(self) -> None:
         """Each tensor that is given back must have memory of its own: writes to it reach nobody else."""
-        taken = [self._tensor(value)._array for value in self.capture.inputs]
+        taken = [tensor._array for tensor in (*map(self.capture.tensor, self.capture.inputs), *self.capture.gradients)]
         if len({answer.value.number for answer in self.answers}) < len(self.answers):
             raise NotCapturable("it gives back two tensors on the same memory")
         for answer in self.answers:
@@ -126,10 +141,6 @@ class Builder:
         """Whether an argument, which a native program copies first, lies in memory that the program writes to."""
         owners = {id(owner_of(value.held._array)) for value in written}
         return any(id(owner_of(tensor._array)) in owners for tensor in self.capture.given)
-
-    def _tensor(self, value: Value) -> Tensor:
-        """The tensor that an input's value is that of."""
-        return value.held if value.source == "outside" else self.capture.given[value.held]  # type: ignore[no-any-return]
 
     # -- the way back ---------------------------------------------------------------------------------------------
 
@@ -160,7 +171,7 @@ class Builder:
         """Where the graph of what was captured ends: the places of tensors from outside, and their values."""
         ends: dict[Any, Value] = {}
         for value in self.capture.inputs:
-            edge = edge_of(self._tensor(value))
+            edge = edge_of(self.capture.tensor(value))
             if edge is not None:
                 ends.setdefault(edge, value)
         return ends
@@ -169,8 +180,9 @@ class Builder:
 
     def _write(self, forward: list[Step], back: list[Step], whole: Any) -> str | None:
         text, every = self.text, [*forward, *back]
-        text.names.update(MISS=MISS, new=object.__new__)
+        text.names.update(MISS=MISS, new=object.__new__, engine=engine)
         text.add(f"def run({', '.join(f'a{place}' for place in range(len(self.capture.given)))}):")
+        self._guards(self.capture.steps)
         if whole is not None:
             self._same_memory(forward)
             native = write_call(text, whole)
@@ -183,7 +195,8 @@ class Builder:
             if value.source in ("argument", "outside"):
                 text.add(f"    {value.name} = {text.operand(value, True)}._array")
             elif value.source == "gradient":
-                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._grad._array")
+                text.add(f"    {value.holder} = {text.name(value.held, 'outside')}._grad")
+                text.add(f"    {value.name} = {value.holder}._array")
         self.plan = Plan(every, len(forward), [a.value for a in self.answers], [g for g in self.grads if g is not None])
         text.add(f"    # {self.plan}")
         write_steps(text, self.plan, range(len(forward)))
@@ -191,6 +204,27 @@ class Builder:
         if self.graded:
             self._write_back(saved, range(len(forward), len(every)))
         return None
+
+    def _guards(self, steps: Sequence[Step]) -> None:
+        """The test that leaves have gradients, or none, as when the function was traced; and no hooks."""
+        had = {id(value.held): (value.held, True) for step in steps for value in step.inputs if value.source == "gradient"}
+        met: set[int] = set()
+        for step in steps:
+            if step.kind == "gradient" and step.name != "clear":
+                if id(step.function) not in met:
+                    had[id(step.function)] = step.function, step.name == "add"
+            elif step.kind == "optimizer":
+                given = {id(self.capture.tensor(target)) for target, _ in step.operands}
+                params = [p for p in parameters(step.function) if id(p) not in met]
+                had.update({id(p): (p, id(p) in given) for p in params})
+                met.update(map(id, params))
+            if step.kind == "gradient":
+                met.add(id(step.function))
+        tests = [f"{self.text.name(leaf, 'outside')}._grad is {'' if has else 'not '}None" for leaf, has in had.values()]
+        tests += ["engine.on_leaves"] if met else []
+        for start in range(0, len(tests), 8):
+            self.text.add(f"    if {' or '.join(tests[start : start + 8])}:")
+            self.text.add("        return MISS")
 
     def _same_memory(self, steps: list[Step]) -> None:
         """The test that tensors from outside are in the very memory in which they were."""
@@ -216,22 +250,28 @@ class Builder:
             self._record(saved)
         roots = memory_of(forward)
         kept = {roots.get(value.number, value.number) for value in saved}
-        names = []
-        for place, answer in enumerate(self.wanted):
-            if not isinstance(answer, Answer):
-                names.append(f"{text.operand(answer, True)}._grad")
-                continue
-            names.append(name := f"o{place}")
+        for answer in self.answers:
+            name = self.names[id(answer.tensor)]
             freed_edge = f"{text.name(freed_record, 'freed_record')}({answer.name!r})"
             edge = {None: "None", "record": "record", "freed": freed_edge}[answer.way]
             text.add(f"    {name} = new(Tensor)")
             text.add(f"    {name}._array = {answer.value.name}")
             text.add(f"    {name}._counter = None")
             text.add(f"    {name}._edge = {edge}")
+            if version(answer.tensor):
+                text.add(f"    {text.name(share, 'share')}({name}).version = {version(answer.tensor)}")
             if self.graded and roots.get(answer.value.number, answer.value.number) in kept:
                 watch, counter = text.name(watch_version, "watch_version"), text.name(share, "share")
                 text.add(f"    {watch}(record, {counter}({name}))")
-        text.add(f"    return {_tuple(names)}")
+        text.add(f"    return {text.tree(self.result, self._given)}")
+
+    def _given(self, piece: Any) -> str:
+        """How the text writes a part of the result."""
+        if isinstance(piece, Tensor):
+            return self.names[id(piece)]
+        if type(piece) not in (float, complex, *ATOMS):
+            raise NotCapturable(f"it gives a {type(piece).__name__}")
+        return self.text.literal(piece)
 
     def _record(self, saved: list[Value]) -> None:
         """The record that stands for the whole program in the caller's graph."""

@@ -1,4 +1,4 @@
-"""Listens while deferred calls are carried out, and notes the steps they take: kernels on arrays, rules, writes.
+"""Listens while a function runs, and notes the steps that it takes: kernels on arrays, rules, writes.
 
 The calls are real ones: they give the caller what the function gives. Only their backward passes go another way to the
 same bits: on tensors instead of arrays, so that the rules are heard too. Whatever cannot be followed ends the capture
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import is_not
 from types import GeneratorType
 from typing import Any
 
@@ -16,26 +18,29 @@ import numpy as np
 
 from ..core import promotion
 from ..core.row import Row
-from ..core.tensor import Tensor
+from ..core.tensor import LEAF, Tensor, View
 from ..families.index.rows import Indices
-from ..ground import listening, modes
-from ..ground.generator import default_generator
+from ..ground import dtypes, listening, modes
+from ..ground.generator import Generator, default_generator
 from ..ground.meta import cast_to
-from .deferral import parts, role_of
 from .known import PLAIN
+from .operations import OWNERS, TELLING, kind_of, parts, sized_by_values
 from .passes import Passes
-from .program import NotCapturable, Step, mapped, tensors_in, version
+from .program import ATOMS, NotCapturable, Step, mapped, tensors_in, version
 
 
 class Capture(Passes):
-    """What is noted of the calls that are carried out; ``reason`` says why it ended early, if it did."""
+    """What is noted of a call of a function; ``reason`` says why it ended early, if it did."""
 
-    def __init__(self, arguments: Sequence[Tensor], outside: set[int]) -> None:
-        super().__init__(arguments, outside)
+    def __init__(
+        self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]
+    ) -> None:
+        super().__init__(arguments, stays, gradients)
         self._thread = threading.get_ident()
-        self._depth = 0  # calls around the present one
         self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
+        self._default = dtypes._default
         default_generator.mark()  # which makes the twister, if none was: that is nothing of the function's
+        self._look()
 
     def listening(self) -> Any:
         """The block in which calls are noted."""
@@ -44,17 +49,62 @@ class Capture(Passes):
     def _hear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if self.reason is not None or self._muted or threading.get_ident() != self._thread:
             return proceed(*args, **kwargs)
-        kind, what = parts().get(function) or (role_of(function).kind, function.__name__)
-        if kind == "write" and self._depth:
-            return proceed(*args, **kwargs)
-        if kind in ("backward", "grad", "optimizer"):
-            try:
-                if kind == "optimizer":
-                    return self._optimizer(function, proceed, args)
-                return self._backward(args, kwargs) if kind == "backward" else self._grad(args, kwargs)
-            except NotCapturable as reason:
-                self.give_up(str(reason))
+        if self._depth:
+            return self._noted(function, proceed, args, kwargs)
+        try:
+            self._check()
+            self._depth += 1
+            return self._begun(function, proceed, args, kwargs)
+        finally:
+            self._depth = 0
+            self._look()
+
+    def _begun(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Make and note a call that no other is around."""
+        kind = kind_of(function)
+        special = {"backward": self._backward, "grad": self._grad, "optimizer": self._optimizer, "clear": self._clear}
+        try:
+            if kind in special:
+                return special[kind](function, proceed, args, kwargs)
+            if function.__name__ in TELLING:
                 return proceed(*args, **kwargs)
+            if sized_by_values(function, args, kwargs):
+                raise NotCapturable(f"values say how many elements {function.__name__}() gives")
+            if kind == "other" and parts().get(function, ("",))[0] != "row":
+                return self._opaque(function, proceed, args, kwargs)
+        except NotCapturable as reason:
+            self.give_up(str(reason))
+            return proceed(*args, **kwargs)
+        return self._noted(function, proceed, args, kwargs)
+
+    def _opaque(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Note a call of which nothing is known: it is made again as it stands, where it takes no part in a graph."""
+        heard = Heard(self, "other", function.__name__, function, args, kwargs)
+        if modes.grad_enabled() and any(t.requires_grad for t in heard.tensors):
+            raise NotCapturable(f"{function.__name__}() is given a tensor that requires gradients")
+        mapped((args, kwargs), partial(self._plain, function))
+        self._muted = True
+        try:
+            result = proceed(*args, **kwargs)
+        finally:
+            self._muted = False
+        try:
+            heard.note_whole(result)
+        except NotCapturable as reason:
+            self.give_up(f"{function.__name__}: {reason}")
+        return result
+
+    def _plain(self, function: Any, piece: Any) -> None:
+        """Refuse an argument that may be another one in the next call."""
+        stays = isinstance(piece, Tensor) or isinstance(piece, OWNERS) and self.stays(piece)
+        if not stays and type(piece) not in (float, complex, *ATOMS):
+            raise NotCapturable(f"{function.__name__}() is given a {type(piece).__name__}")
+
+    def _noted(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Make a call, and note it by its own steps or whole."""
+        kind, what = parts().get(function) or (kind_of(function), function.__name__)
+        if kind == "write" and self._depth > 1:
+            return proceed(*args, **kwargs)
         args = tuple([list(piece) if isinstance(piece, GeneratorType) else piece for piece in args])
         heard = Heard(self, kind, what, function, args, kwargs)
         outer, self._unseen = self._unseen, None
@@ -72,11 +122,37 @@ class Capture(Passes):
                 heard.note(result, unseen)
             except NotCapturable as reason:
                 self._unseen = f"{function.__name__}: {reason}"
-                if not self._depth:
+                if self._depth == 1:
                     self.give_up(self._unseen)
             except Exception as error:  # noqa: BLE001  a mistake of the compiler's is not the function's
                 self.give_up(f"{function.__name__}: {type(error).__name__}: {error}")
         return result
+
+    # -- what is not heard ----------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Note what the tensors from outside are now."""
+        self._seen = [(t, t._array, t._edge, version(t), _place(t)) for t in map(self.tensor, self.inputs)]
+
+    def end(self) -> None:
+        """Note that the function has come to its end."""
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse where one of them was changed since, or another mode is on."""
+        if modes.unusual or modes.transforming or modes.local.device is not None or dtypes._default is not self._default:
+            self.give_up("it is in another mode")
+        for tensor, array, edge, count, place in self._seen:
+            same_memory = tensor._array is array or type(array) is not np.ndarray  # numbers are given memory when shared
+            is_same = same_memory and tensor._edge is edge and version(tensor) == count
+            if not is_same or any(map(is_not, _place(tensor), place)):
+                self.give_up("a tensor was changed in a way that is not heard")
+
+
+def _place(tensor: Tensor) -> tuple[Any, Any]:
+    """What may change about a tensor's place in the graph: where a view is, and the hooks there."""
+    edge = tensor._edge.edge if type(tensor._edge) is View else tensor._edge
+    return edge, getattr(tensor if edge is LEAF else edge, "_hooks", None)
 
 
 class Heard:
@@ -94,7 +170,8 @@ class Heard:
         """Note the call; ``unseen`` tells what of it could not be noted."""
         capture, inner = self.capture, self.capture.steps[self.start :]
         outputs = tensors_in(result)
-        draws = default_generator.mark() != self.drawn
+        given = any(isinstance(piece, Generator) for piece in (*self.args, *self.kwargs.values()))
+        draws = given or default_generator.mark() != self.drawn
         written = [t for t, before in zip(self.tensors, self.versions, strict=True) if version(t) > before]
         for t in written if modes.grad_enabled() else ():
             value = self.given[id(t)]

@@ -53,7 +53,7 @@ class Text:
 
     def _free(self, wish: str) -> str:
         wish = re.sub(r"\W+", "_", wish, flags=re.ASCII).strip("_") or "thing"
-        if wish[0].isdigit() or re.fullmatch(r"[vato]\d+", wish):  # values and arguments are called so
+        if wish[0].isdigit() or re.fullmatch(r"[vatog]\d+", wish):  # values and arguments are called so
             wish = f"n_{wish}"
         taken = self._taken.get(wish, 0)
         self._taken[wish] = taken + 1
@@ -91,6 +91,8 @@ class Text:
                 return piece.name
             if piece.source == "outside":
                 return self.name(piece.held, "outside")
+            if piece.holder:
+                return piece.holder
             return f"a{piece.held}" if piece.source == "argument" else f"wrap({piece.name})"
 
         return self.tree(thing, leaf)
@@ -153,7 +155,8 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     arguments += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
     lines = []
     fixed = ("outside", "argument", "constant")  # the first two are written to as tensors that have names already
-    written = [value for value in step.inputs if value.source not in fixed] if step.acts else []
+    loose = [value for value in step.inputs if value.source not in fixed and not value.holder]
+    written = loose if step.acts else []
     for value in dict.fromkeys(written):
         lines.append(f"t{value.number} = wrap({value.name})")
         arguments = [piece.replace(f"wrap({value.name})", f"t{value.number}") for piece in arguments]
@@ -189,20 +192,27 @@ def unrecorded(function: Any) -> Any:
 
 def _reloaded(text: Text, step: Step) -> list[str]:
     """Tensors from outside may hold another array after a step that writes to them."""
-    kept = [value for value in dict.fromkeys(step.inputs) if value.source in ("outside", "argument")]
+    every = dict.fromkeys(step.inputs)
+    kept = [value for value in every if value.source in ("outside", "argument") or value.holder]
     return [f"{value.name} = {text.operand(value, True)}._array" for value in kept if value.shape == ()]
 
 
 def _gradient_lines(text: Text, step: Step) -> list[str]:
-    target, value = step.operands[:2]
-    owner = text.operand(target, True)
-    if step.name == "set":
-        (grad,) = step.results
-        if step.named.get("own"):
-            return [f"{grad.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
+    owner = text.operand(step.operands[0], True)
+    if step.name == "clear":
+        return [f"{owner}._grad = None"]
+    target, value, *there = step.operands
+    if step.name == "add":
+        lines = [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
+        return lines + [f"{total.name} = {total.holder}._array" for total in there if total.shape == ()]
+    (grad,) = step.results
+    lines = []
+    if not step.named.get("own"):
         own = text.name(taken, "taken") if step.named.get("taken") else text.name(leaf._own, "own")
-        return [f"{grad.name} = {own}({value.name}, {target.name})", f"{owner}._grad = wrap({grad.name})"]
-    return [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
+        lines = [f"{grad.name} = {own}({value.name}, {target.name})"]
+    else:
+        lines = [f"{grad.name} = {value.name}"]
+    return [*lines, f"{grad.holder} = {owner}._grad = wrap({grad.name})"]
 
 
 def taken(grad: Any, data: Any) -> Any:

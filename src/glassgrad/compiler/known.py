@@ -54,10 +54,14 @@ class Known:
     inputs  the values of these, and of tensors from outside
     """
 
-    def __init__(self, arguments: Sequence[Tensor], outside: set[int]) -> None:
+    def __init__(
+        self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]
+    ) -> None:
         self.steps: list[Step] = []
         self.given, self.inputs = arguments, list[Value]()
-        self._held = outside  # the identities of the tensors from outside that stay
+        self.stays = stays  # whether a tensor was there before the call
+        self.gradients: list[Tensor] = []  # those that are read
+        self._gradients = gradients  # the leaves that had a gradient, by the identity of that
         self._by_array, self._by_tensor = Identities(), Identities()
         self._made_at: list[int] = []  # the step that makes each value; -1 for none
         self._numbers: set[Any] = set()  # Python numbers that operations were given: they reach rules as tensors
@@ -74,6 +78,8 @@ class Known:
         array = tensor._array if isinstance(tensor, Tensor) else tensor
         value = Value(len(self._made_at), array, source, held)
         self._made_at.append(len(self.steps) if source == "made" else -1)
+        if source == "gradient":
+            value.holder = f"g{value.number}"
         self._by_array.note(array, value)
         if isinstance(tensor, Tensor):
             self._by_tensor.note(tensor, value)
@@ -88,8 +94,8 @@ class Known:
         """
         array = tensor._array
         value = self._by_tensor.get(tensor) if isinstance(array, np.generic) else None
-        if value is None and isinstance(array, np.generic) and id(tensor) in self._held:
-            return self.new(tensor, "outside", tensor)
+        if value is None and isinstance(array, np.generic) and self.stays(tensor):
+            return self._met(tensor)
         value = value or self._by_array.get(array)
         if value is not None:
             return value
@@ -100,11 +106,20 @@ class Known:
                 return value
             return None
         if type(tensor) in PLAIN and array.dtype.metadata is None:
-            if id(tensor) in self._held:
-                return self.new(tensor, "outside", tensor)
+            if self.stays(tensor):
+                return self._met(tensor)
             if array.ndim == 0 and tensor._counter is None and (array.dtype, array.item()) in self._numbers:
                 return self.new(tensor, "constant", array)
         return None
+
+    def _met(self, tensor: Tensor) -> Value:
+        """The value of a tensor that was there before the call: read as the gradient of a leaf, if it is one."""
+        leaf = self._gradients.get(id(tensor))
+        is_gradient = leaf is not None and leaf._grad is tensor
+        if not is_gradient:
+            return self.new(tensor, "outside", tensor)
+        self.gradients.append(tensor)
+        return self.new(tensor, "gradient", leaf)
 
     def holds(self, array: Any) -> bool:
         """Whether an array is that of a value."""
@@ -114,18 +129,16 @@ class Known:
         """A number was given to an operation on a dtype: rules may be given it as a tensor."""
         self._numbers.add((kind, np.asarray(number).astype(kind).item()))
 
-    def same(self, tensor: Tensor, other: Any) -> None:
-        """``other`` will be what ``tensor`` is."""
-        value = self.find(tensor)
-        if value is not None:
-            self._by_tensor.note(other, value)
+    def tensor(self, value: Value) -> Any:
+        """The tensor that a value from outside is of."""
+        return value.held if value.source == "outside" else self.given[value.held]
 
     def itself(self, tensor: Tensor) -> Value:
         """The value of a tensor from outside of which more than memory counts: its gradient, say."""
         value = self.find(tensor)
         if value is None or value.source not in ("outside", "argument"):
             raise NotCapturable("a leaf or a parameter whose making was not seen")
-        if (value.held if value.source == "outside" else self.given[value.held]) is not tensor:
+        if self.tensor(value) is not tensor:
             raise NotCapturable("it uses two tensors on the same memory, and the gradients of one")
         return value
 

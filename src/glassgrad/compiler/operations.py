@@ -12,6 +12,7 @@ from ..autograd import api
 from ..core import call, write
 from ..core.row import TABLE
 from ..core.tensor import Tensor
+from ..ground.generator import Generator
 from ..ground.names import home_of, is_own
 from ..nn.modules.module import Module
 from ..ops import bind
@@ -129,7 +130,7 @@ VALUES = SIZED.union(
 )
 
 
-OWNERS = (Module, Optimizer, LRScheduler)  # of tensors that their methods write to
+OWNERS = (Module, Optimizer, LRScheduler, Generator)  # of what their methods change
 
 
 @cache

@@ -12,6 +12,7 @@ from ..core.record import Record
 from ..core.tensor import Tensor, wrap
 from ..ground import errors, modes
 from .known import Known
+from .operations import without_gradients
 from .program import NotCapturable, Step
 
 _GRAD = inspect.signature(api.grad)
@@ -20,17 +21,20 @@ _GRAD = inspect.signature(api.grad)
 class Passes(Known):
     """The steps that backward passes and optimizers become: the passes themselves go over tensors, to be heard."""
 
-    def __init__(self, arguments: Sequence[Tensor], outside: set[int]) -> None:
-        super().__init__(arguments, outside)
+    def __init__(
+        self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]
+    ) -> None:
+        super().__init__(arguments, stays, gradients)
         self.reason: str | None = None  # why it ended early
         self._muted = False
+        self._depth = 0  # calls around the present one
 
     def give_up(self, reason: str) -> None:
         """Note no more; the first reason counts."""
         if self.reason is None:
             self.reason = reason
 
-    def _backward(self, args: Any, kwargs: Any) -> None:
+    def _backward(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
         names = ("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs")
         arguments = dict(zip(names, args, strict=False)) | kwargs
         outputs = api._outputs(arguments.get("self", arguments.get("tensors")))
@@ -50,7 +54,7 @@ class Passes(Known):
                 except NotCapturable as reason:
                     self.give_up(str(reason))
 
-    def _grad(self, args: Any, kwargs: Any) -> tuple[Tensor | None, ...]:
+    def _grad(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Tensor | None, ...]:
         arguments = _GRAD.bind(*args, **kwargs).arguments
         outputs, wanted = api._outputs(arguments["outputs"]), arguments["inputs"]
         wanted = (wanted,) if isinstance(wanted, Tensor) else tuple(wanted)
@@ -91,6 +95,8 @@ class Passes(Known):
             if getattr(edge, "_hooks", None) is not None:
                 raise NotCapturable("a hook in the graph")
             if not isinstance(edge, Record):
+                if "_post_accumulate" in edge.__dict__:
+                    raise NotCapturable("a hook waits for a gradient")
                 self.itself(edge)
                 leaves.append(edge)
             elif edge.kind.lifted is edge.kind.run and edge.kind.row is None and edge.kind.name != "Output":
@@ -102,13 +108,15 @@ class Passes(Known):
         ends: bool = False, create: bool = False,
     ) -> list[Any]:  # fmt: skip
         """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own."""
-        before = modes.local.grad
+        before, depth = modes.local.grad, self._depth
         try:
             modes.set_grad(create)
+            self._depth = 1  # what the rules call is a part of the walk
             return engine.general(
                 roots, retain_graph=retain_graph, lifted=True, inputs=edges, accumulate=False, ends=ends
             )
         finally:
+            self._depth = depth
             modes.off |= modes.local.me
             modes.local.grad = before
             modes.settle()
@@ -119,11 +127,27 @@ class Passes(Known):
         step = Step("gradient", "set" if there is None else "add", variable, (target, value), acts=True)
         if there is None:
             step.results = (self.new(variable._grad, "made"),)
+            step.results[0].holder = f"g{step.results[0].number}"
         else:
-            step.operands += (self.find(there) or self.new(there, "gradient", variable),)
+            step.operands += (self.operand(there),)
         self.steps.append(step)
 
-    def _optimizer(self, function: Any, proceed: Callable[..., Any], args: Any) -> Any:
+    def _clear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Note that gradients are taken away."""
+        leaves = without_gradients(function, args, kwargs)
+        if leaves is None:
+            raise NotCapturable("a gradient is set")
+        result = proceed(*args, **kwargs)
+        try:
+            for leaf in leaves:
+                self.steps.append(Step("gradient", "clear", leaf, (self.itself(leaf),), acts=True))
+        except NotCapturable as reason:
+            self.give_up(str(reason))
+        return result
+
+    def _optimizer(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        if len(args) != 1 or kwargs:
+            raise NotCapturable("an optimizer is given a closure")
         (optimizer,) = args
         self._muted = True
         try:

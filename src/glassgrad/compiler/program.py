@@ -9,21 +9,28 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import LEAF, Tensor, View
+from ..ground import dtypes
+from ..ground.device import device
+from ..ground.size import Size
 
+#: Python values that cannot change; floating ones aside, whose zeros and NaN are compared otherwise.
+ATOMS = frozenset([int, bool, str, bytes, type(None), dtypes.dtype, device, type(...), Size, type])
 MISS = object()  # what a program answers that does not fit the call, and a comparison of another call
 
 
 class Value:
     """An array of the program: where it comes from, and what its array was like when it was captured.
 
-    ``source`` is "argument", "outside" (a tensor that was there before the call, read anew at each run), "constant" or
-    "made" (by a step).  ``held`` is the tensor from outside, the constant, or the number of the argument.
+    ``source`` is "argument", "outside" (a tensor that was there before the call, read anew at each run), "gradient" (that
+    of a leaf which was there), "constant" or "made" (by a step).  ``held`` is the tensor from outside, the leaf, the
+    constant, or the number of the argument.
     """
 
-    __slots__ = ("number", "shape", "dtype", "dense", "source", "held", "is_array")
+    __slots__ = ("number", "shape", "dtype", "dense", "source", "held", "is_array", "holder")
 
     def __init__(self, number: int, array: Any, source: str, held: Any = None) -> None:
         self.number, self.source, self.held = number, source, held
+        self.holder = ""  # the name of the tensor that holds it, where the program needs that itself: a gradient
         self.shape: tuple[int, ...] = array.shape
         self.dtype: np.dtype[Any] = array.dtype
         self.is_array = type(array) is np.ndarray
@@ -51,8 +58,8 @@ class Step:
     """One thing that the program does.
 
     kind       "kernel": ``function(*operands)`` on arrays, which gives fresh ones; "view": one that gives views;
-               "tensors": a function of tensors; "optimizer": a step of ``function``; "gradient": what is added to the
-               ``.grad`` of an outside tensor
+               "tensors": a function of tensors; "optimizer": a step of ``function``; "gradient": what is done to the
+               ``.grad`` of an outside tensor: "set", "add" or "clear"
     operands   values, plain Python constants, and tuples, lists and dicts of them
     results    the values that it makes
     acts       whether it changes anything but its results

@@ -1,56 +1,53 @@
-"""Functions that are promised to be pure: replayed without their Python, as long as their arguments look the same.
+"""Functions that are promised to be pure: traced once, and replayed without their Python from then on.
 
 The promise is the caller's: that nothing changes between calls but the arguments and the contents of the tensors that
 the function reaches, learning rates of optimizers among them; and that what it does beside computing need not be done
-again. Its first calls are compared, as others are; when one brings nothing new, what it does is written down.
+again. The first call tells which tensors are there before a call, the second is traced, as long as arguments look the same.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from numpy import ndarray
 
-from ..core.tensor import Tensor
-from ..ground import dtypes, modes
+from ..core.record import Record
+from ..core.tensor import LEAF, Tensor, View
+from ..ground import dtypes, listening, modes
 from ..ground.window import owner_of
 from . import function
-from .deferral import parameters
+from .build import Builder, Program
+from .capture import Capture
 from .function import Compiled
-from .journal import Journal
-from .program import MISS
-from .tape import Unknown, note_atom, signature
+from .operations import OWNERS, parameters
+from .program import ATOMS, MISS, NotCapturable, tensors_in
 from .verify import State, compared
 
-WARM = 2  # calls before one is written down: they tell which tensors stay, and make programs
-TRIES = 4  # calls with arguments of one kind that may bring something new
+TRIES = 3  # traces of calls with arguments of one kind
 
 
-class Replay:
-    """What a call did, as a function: ``run(*tensors)`` does it again; and what it reaches."""
-
-    def __init__(self, title: str, journal: Journal, result: Any) -> None:
-        self.run, self.source = journal.function(title, result)
-        self.owners, self.reached = list(journal.owners.values()), journal.reached
+class Unknown(Exception):  # noqa: N818  it is no error of the user's
+    """Arguments that a replay cannot be chosen by."""
 
 
 class Pure(Compiled):
     """The state of a compiled function that is promised to be pure."""
 
-    is_pure = True
-
     def forget(self) -> None:
         """Begin anew."""
         super().forget()
-        self.replayed: dict[Any, Any] = {}  # by what the arguments look like; a number of tries, or None: there is none
+        self.replays: dict[Any, Any] = {}  # programs by what the arguments look like; a number of tries, or None: none
         self.turns = 0  # so often a replay was asked for
         self.memory: set[int] = set()  # the identities of the arrays whose memory replays reach
+        self.met: dict[int, Any] = {}  # weak references to the tensors and owners that calls were heard with
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
         if modes.watch or self.eager or function.stance != "default":
             return super().call(args, kwargs)
-        key: list[Any] = [modes.local.grad, dtypes._default, len(args)]
+        local = modes.local
+        key: list[Any] = [local.grad, local.device, dtypes._default, len(args)]
         inputs: list[Any] = []
         try:
             for value in args:
@@ -63,11 +60,11 @@ class Pure(Compiled):
         if inputs and self._is_reached(inputs):
             return super().call(args, kwargs)
         call_key = tuple(key)
-        replay = self.replayed.get(call_key, 0)
+        replay = self.replays.get(call_key, 0)
         if type(replay) is int:
-            if self.calls < WARM or len(self.replayed) >= self.limit and call_key not in self.replayed:
+            if local.device is not None or len(self.replays) >= self.limit and call_key not in self.replays:
                 return super().call(args, kwargs)
-            return self._written_down(call_key, replay, inputs, args, kwargs)
+            return self._traced(call_key, replay, inputs, args, kwargs)
         if replay is None:
             return super().call(args, kwargs)
         self.turns += 1
@@ -80,62 +77,115 @@ class Pure(Compiled):
         """Whether an argument lies where a replay reads or writes something else."""
         return any([id(owner_of(tensor._array)) in self.memory for tensor in inputs])
 
-    def may_rest(self) -> bool:
-        """Whether calls may go uncompared: not before it was found that one cannot be replayed."""
-        return None in self.replayed.values() and super().may_rest()
+    def stays(self, thing: Any) -> bool:
+        """Whether a tensor, module or optimizer was there before the call."""
+        known = self.met.get(id(thing))
+        return known is not None and known() is thing
 
-    def _verified(self, replay: Replay, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Do again what was written down, and then run the function as it is written, whose result is given."""
+    def _verified(self, replay: Program, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Replay, and then run the function as it is written, whose result is given."""
         params = [parameter for owner in replay.owners for parameter in parameters(owner)]
-        tensors = {id(tensor): tensor for tensor in (*inputs, *replay.reached.values(), *params)}
+        tensors = {id(tensor): tensor for tensor in (*inputs, *replay.reached, *params)}
         state = State(list(tensors.values()), replay.owners)
         return compared(self, replay, inputs, state, lambda: self.function(*args, **kwargs))
 
-    def _written_down(
+    # -- tracing --------------------------------------------------------------------------------------------------
+
+    def _traced(
         self, call_key: Any, tries: int, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Run the function, compared with former calls, and write down what it does, if it is nothing new."""
-        met = {key: thing() for key, (thing, _) in [*self.seen.items()]}
-        journal = Journal(inputs, {key: thing for key, thing in met.items() if thing is not None})
-        self.replayed[call_key] = tries + 1
-        result = self.compared(args, kwargs, journal)
-        if journal.fresh:
-            if tries + 1 < TRIES:
-                return result
-            journal.refuse("its calls differ")
-        elif journal.reason is None:
-            replay = Replay(self.name, journal, result)
-            self.memory.update(id(owner_of(tensor._array)) for tensor in replay.reached.values())
-            if self._is_reached(inputs):
-                return result
-        if journal.reason is None:
-            self.replayed[call_key] = replay
-            self.shown_by.source = "\n\n".join([replay.source, *(program.source for program in self.programs)])
-        else:
-            self.replayed[call_key] = None
-            self.refuse(f"{journal.reason}: its calls are compared, as without pure=True")
+        """Run the function, and from the second time on make a program of what it does."""
+        self.calls += 1
+        self.replays[call_key] = tries + 1 if tries < TRIES else None
+        if tries == 0:
+            with listening.listening(self._meets):
+                return self.counted(self.function, args, kwargs)
+        capture = Capture(inputs, self.stays, self._gradients())
+        try:
+            with listening.listening(self._meets), capture.listening():
+                result = self.counted(self.function, args, kwargs)
+            self._keep(call_key, capture, inputs, result)
+        finally:
+            capture.let_go()
         return result
+
+    def _keep(self, call_key: Any, capture: Capture, inputs: list[Any], result: Any) -> None:
+        """Make a program of what was traced, for calls with such arguments."""
+        try:
+            capture.end()
+            if capture.reason is not None:
+                raise NotCapturable(capture.reason)
+            program = Builder(self.name, capture, result).program()
+        except NotCapturable as reason:
+            why = str(reason)
+        except Exception as error:  # noqa: BLE001  a mistake of the compiler's must not end the program that runs
+            why = f"{type(error).__name__} while its program was made: {error}"
+        else:
+            self.memory.update(id(owner_of(tensor._array)) for tensor in program.reached)
+            if not self._is_reached(inputs):
+                self.replays[call_key] = program
+                self.made(program)
+            return
+        if self.fullgraph:
+            self.refuse_whole(why)
+        self._tell(f"runs as it is written: {why}")
+
+    def _gradients(self) -> dict[int, Any]:
+        """The leaves that have a gradient, by the identity of that."""
+        met = [thing() for thing in self.met.values()]
+        return {id(leaf._grad): leaf for leaf in met if getattr(leaf, "_grad", None) is not None}
+
+    def _meets(self, heard: Any, proceed: Any, args: Any, kwargs: Any) -> Any:
+        """Hear a call, and note the tensors that it is given, and the parameters of modules and optimizers."""
+        result = proceed(*args, **kwargs)
+        owners = [piece for piece in (*args, *kwargs.values()) if isinstance(piece, OWNERS)]
+        pieces = [*owners, *tensors_in((args, kwargs)), *(param for owner in owners for param in parameters(owner))]
+        self.met.update({id(piece): weakref.ref(piece) for piece in pieces})
+        return result
+
+
+def signature(tensor: Any) -> tuple[Any, ...]:
+    """What operations see of an argument, beside its numbers; Unknown where that is not everyday."""
+    array, edge = tensor._array, tensor._edge
+    if array.dtype.metadata is not None or type(array).__module__ != "numpy" or tensor._inference:
+        raise Unknown
+    kind: Any = None
+    if edge is LEAF:
+        kind = "leaf"
+    elif type(edge) is View:
+        kind = "view", edge.origin, edge.edge is not None, edge.edge is LEAF, tensor.requires_grad
+    elif edge is not None:
+        if not isinstance(edge, Record):
+            raise Unknown
+        kind = "record"
+    strides = None if array.flags.c_contiguous else array.strides
+    return type(tensor), array.dtype, array.shape, kind, type(array), strides
 
 
 def _note(value: Any, key: list[Any], inputs: list[Any]) -> None:
     """Add an argument to a key; tensors in it are what programs are given."""
+    what = type(value)
     if isinstance(value, Tensor):
         for number, other in enumerate(inputs):
             if other is value:
                 key.append(number)
                 return
             if other._array is value._array and type(value._array) is ndarray:
-                raise Unknown("it is given two tensors on one array")
+                raise Unknown
         key.append(signature(value))
         inputs.append(value)
-    elif type(value) in (tuple, list):
-        key += (type(value), len(value))
+    elif what in (tuple, list):
+        key += (what, len(value))
         for piece in value:
             _note(piece, key, inputs)
-    elif type(value) is dict:
+    elif what is dict:
         key += (dict, len(value))
         for name, piece in value.items():
-            note_atom(name, key)
+            _note(name, key, inputs)
             _note(piece, key, inputs)
+    elif what is float or what is complex:
+        key += (what, repr(value))  # which tells zeros apart
+    elif what in ATOMS:
+        key += (what, value)
     else:
-        note_atom(value, key)
+        raise Unknown

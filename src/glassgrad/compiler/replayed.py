@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..core import engine
 from ..core.record import Kind, Record, freed
-from ..core.tensor import Tensor, edge_of, share
+from ..core.tensor import Tensor, share
 
 
 def version_of(tensor: Tensor) -> int:
@@ -18,23 +17,18 @@ def version_of(tensor: Tensor) -> int:
 def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kind: Any) -> Record:
     """The record of one run of a program; ``name`` is that of the node which the operation itself makes."""
     record = Record.of(kind_of(name), edges, kind)
-    record.saved = (saved, versions, back, None)
+    record.saved = (saved, versions, back)
     return record
-
-
-def lift(record: Record, again: Any) -> None:
-    """Let a second derivative through a record be taken: ``again`` computes its result once more, as it is written."""
-    record.saved = *record.saved[:3], again
 
 
 def watch_version(record: Record, counter: Any) -> None:
     """Let the way back of a record refuse to run once a result that it needs was written to."""
-    saved, versions, *rest = record.saved
-    record.saved = saved, (*versions, (counter, 0)), *rest
+    saved, versions, back = record.saved
+    record.saved = saved, (*versions, (counter, 0)), back
 
 
 def walk(record: Any, grad: Any, retain_graph: bool) -> Any:
-    saved, versions, back, _ = record.saved
+    saved, versions, back = record.saved
     _unwritten(record, versions)
     saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
     if not retain_graph and record.constants[1]:  # a graph that frees nothing can be walked as often as one likes
@@ -57,18 +51,7 @@ def _unwritten(record: Record, versions: Any) -> None:
 
 
 def _twice(record: Record, grad: Any, retain_graph: bool) -> Any:
-    _, versions, _, again = record.saved
-    if again is None:
-        raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
-    _unwritten(record, versions)
-    edges = [edge for edge in record.edges if edge is not None]
-    grads = engine.general(
-        [(edge_of(again()), grad)], retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=True
-    )
-    by_edge = dict(zip(edges, grads, strict=True))
-    if not retain_graph and record.constants[1]:
-        record.release()
-    return tuple([by_edge.get(edge) for edge in record.edges])
+    raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
 
 
 @cache

@@ -124,6 +124,7 @@ class Tape:
             for step in steps
             if step.kind == "gradient" and step.name == "set" and step.named.get("own")
         }
+        self._set = {step.operands[0].number for step in steps if step.kind == "gradient" and step.name == "set"}
         self.times = 0  # multiplications in matrix products
         if max(value.size for step in steps for value in (*step.inputs, *step.results)) > MOST_ELEMENTS:
             raise NotNative("large arrays")
@@ -332,6 +333,8 @@ class Tape:
             self.places[step.results[0].number] = self._place(step.inputs[0])
         elif step.kind == "gradient" and step.name == "set":
             self._gradient(step)
+        elif step.kind == "gradient" and step.name == "clear" and step.operands[0].number in self._set:
+            pass  # it gets another one
         elif step.kind == "optimizer":
             self._optimizer(step)
         else:
