@@ -24,9 +24,9 @@ from ..ground import dtypes, listening, modes
 from ..ground.generator import Generator, default_generator
 from ..ground.meta import cast_to
 from .known import PLAIN
-from .operations import OWNERS, TELLING, kind_of, parts, sized_by_values
+from .operations import OWNERS, TELLING, kind_of, parameters, parts, sized_by_values
 from .passes import Passes
-from .program import ATOMS, NotCapturable, Step, mapped, tensors_in, version
+from .program import ATOMS, NotCapturable, Step, Value, mapped, tensors_in, version
 
 
 class Capture(Passes):
@@ -70,7 +70,7 @@ class Capture(Passes):
                 return proceed(*args, **kwargs)
             if sized_by_values(function, args, kwargs):
                 raise NotCapturable(f"values say how many elements {function.__name__}() gives")
-            if kind == "other" and parts().get(function, ("",))[0] != "row":
+            if kind in ("other", "through") and parts().get(function, ("",))[0] != "row":
                 return self._opaque(function, proceed, args, kwargs)
         except NotCapturable as reason:
             self.give_up(str(reason))
@@ -83,6 +83,9 @@ class Capture(Passes):
         if modes.grad_enabled() and any(t.requires_grad for t in heard.tensors):
             raise NotCapturable(f"{function.__name__}() is given a tensor that requires gradients")
         mapped((args, kwargs), partial(self._plain, function))
+        params = [parameter for owner in args for parameter in parameters(owner)]
+        if any(parameter.ndim == 0 and parameter._grad is not None for parameter in params):
+            raise NotCapturable(f"{function.__name__}() may write to a gradient that is a single number")
         self._muted = True
         try:
             result = proceed(*args, **kwargs)
@@ -134,9 +137,19 @@ class Capture(Passes):
         """Note what the tensors from outside are now."""
         self._seen = [(t, t._array, t._edge, version(t), _place(t)) for t in map(self.tensor, self.inputs)]
 
-    def end(self) -> None:
-        """Note that the function has come to its end."""
+    def outline(self) -> Any:
+        """What was noted, to compare with another capture's; at the end of the function."""
         self._check()
+        if self.reason is not None:
+            return self.reason
+
+        def token(piece: Any) -> Any:
+            if not isinstance(piece, Value):
+                return type(piece), id(piece) if isinstance(piece, OWNERS) else repr(piece)
+            held = id(piece.held) if piece.source in ("outside", "gradient") else repr(piece.held)
+            return piece.number, piece.source, piece.shape, piece.dtype, held
+
+        return [(step.kind, step.name, mapped((step.operands, step.named, step.results), token)) for step in self.steps]
 
     def _check(self) -> None:
         """Refuse where one of them was changed since, or another mode is on."""
@@ -188,6 +201,15 @@ class Heard:
             capture.forget_since(self.start)
             name = self.what if isinstance(self.what, str) else self.function.__name__
             self._call(name, result, outputs, bool(written) or self.kind == "unit" and result is None, draws)
+
+    def note_whole(self, result: Any) -> None:
+        """Note a call of which nothing is known: nothing is left out or moved."""
+        outputs = tensors_in(result)
+        if any(t.requires_grad for t in outputs):
+            raise NotCapturable("it gives a tensor that requires gradients")
+        if not outputs and result is not None:
+            raise NotCapturable("it hands numbers to Python, which may decide by them what comes next")
+        self._call(self.what, result, outputs, True, True)
 
     def _call(self, name: str, result: Any, outputs: list[Tensor], acts: bool, draws: bool) -> None:
         """Note a whole call of a function of tensors."""

@@ -94,7 +94,7 @@ class Known:
         """
         array = tensor._array
         value = self._by_tensor.get(tensor) if isinstance(array, np.generic) else None
-        if value is None and isinstance(array, np.generic) and self.stays(tensor):
+        if value is None and isinstance(array, np.generic) and self._was_there(tensor):
             return self._met(tensor)
         value = value or self._by_array.get(array)
         if value is not None:
@@ -106,7 +106,7 @@ class Known:
                 return value
             return None
         if type(tensor) in PLAIN and array.dtype.metadata is None:
-            if self.stays(tensor):
+            if self._was_there(tensor):
                 return self._met(tensor)
             if array.ndim == 0 and tensor._counter is None and (array.dtype, array.item()) in self._numbers:
                 return self.new(tensor, "constant", array)
@@ -114,12 +114,19 @@ class Known:
 
     def _met(self, tensor: Tensor) -> Value:
         """The value of a tensor that was there before the call: read as the gradient of a leaf, if it is one."""
-        leaf = self._gradients.get(id(tensor))
-        is_gradient = leaf is not None and leaf._grad is tensor
-        if not is_gradient:
+        leaf = self._leaf_of(tensor)
+        if leaf is None:
             return self.new(tensor, "outside", tensor)
         self.gradients.append(tensor)
         return self.new(tensor, "gradient", leaf)
+
+    def _leaf_of(self, tensor: Tensor) -> Any:
+        """The leaf whose gradient a tensor was when the call began, and still is."""
+        leaf = self._gradients.get(id(tensor))
+        return leaf if leaf is not None and leaf._grad is tensor else None
+
+    def _was_there(self, tensor: Tensor) -> bool:
+        return self.stays(tensor) or self._leaf_of(tensor) is not None
 
     def holds(self, array: Any) -> bool:
         """Whether an array is that of a value."""

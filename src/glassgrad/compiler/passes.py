@@ -34,6 +34,9 @@ class Passes(Known):
         if self.reason is None:
             self.reason = reason
 
+    def _opaque(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        raise NotImplementedError
+
     def _backward(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
         names = ("tensors", "grad_tensors", "retain_graph", "create_graph", "inputs")
         arguments = dict(zip(names, args, strict=False)) | kwargs
@@ -136,7 +139,9 @@ class Passes(Known):
         """Note that gradients are taken away."""
         leaves = without_gradients(function, args, kwargs)
         if leaves is None:
-            raise NotCapturable("a gradient is set")
+            if len(args) > 1 and isinstance(args[0], Tensor):
+                raise NotCapturable("a gradient is set")
+            return self._opaque(function, proceed, args, kwargs)
         result = proceed(*args, **kwargs)
         try:
             for leaf in leaves:

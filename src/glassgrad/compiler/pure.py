@@ -2,7 +2,8 @@
 
 The promise is the caller's: that nothing changes between calls but the arguments and the contents of the tensors that
 the function reaches, learning rates of optimizers among them; and that what it does beside computing need not be done
-again. The first call tells which tensors are there before a call, the second is traced, as long as arguments look the same.
+again. The first call tells which tensors are there before a call. The next ones are traced, until two in a row have done the
+same: what hangs on a counter, say, is found out so, though it breaks the promise.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .operations import OWNERS, parameters
 from .program import ATOMS, MISS, NotCapturable, tensors_in
 from .verify import State, compared
 
-TRIES = 3  # traces of calls with arguments of one kind
+TRIES = 4  # traces of calls with arguments of one kind
 
 
 class Unknown(Exception):  # noqa: N818  it is no error of the user's
@@ -38,6 +39,7 @@ class Pure(Compiled):
         """Begin anew."""
         super().forget()
         self.replays: dict[Any, Any] = {}  # programs by what the arguments look like; a number of tries, or None: none
+        self.outlines: dict[Any, Any] = {}  # what the last trace with such arguments did
         self.turns = 0  # so often a replay was asked for
         self.memory: set[int] = set()  # the identities of the arrays whose memory replays reach
         self.met: dict[int, Any] = {}  # weak references to the tensors and owners that calls were heard with
@@ -104,7 +106,12 @@ class Pure(Compiled):
         try:
             with listening.listening(self._meets), capture.listening():
                 result = self.counted(self.function, args, kwargs)
-            self._keep(call_key, capture, inputs, result)
+            outline, before = capture.outline(), self.outlines.get(call_key)
+            self.outlines[call_key] = outline
+            if outline == before:
+                self._keep(call_key, capture, inputs, result)
+            elif before is not None and tries == TRIES:
+                self._tell("runs as it is written: its calls differ")
         finally:
             capture.let_go()
         return result
@@ -112,7 +119,6 @@ class Pure(Compiled):
     def _keep(self, call_key: Any, capture: Capture, inputs: list[Any], result: Any) -> None:
         """Make a program of what was traced, for calls with such arguments."""
         try:
-            capture.end()
             if capture.reason is not None:
                 raise NotCapturable(capture.reason)
             program = Builder(self.name, capture, result).program()
@@ -126,6 +132,7 @@ class Pure(Compiled):
                 self.replays[call_key] = program
                 self.made(program)
             return
+        self.replays[call_key] = None
         if self.fullgraph:
             self.refuse_whole(why)
         self._tell(f"runs as it is written: {why}")
