@@ -1,4 +1,4 @@
-"""Settings of the compiler's tests: small functions are deferred too, and each test runs twice.
+"""Settings of the compiler's tests: small arrays are deferred too, without loops as well, and each test runs twice.
 
 Once programs are replayed; once every call is compared with the function as it is written (``verify=1``), and a
 difference is an error. Tests marked ``replays`` look at replays themselves, of which the second way has none.
@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 
-from glassgrad.compiler import function
+from glassgrad.compiler import deferral, function
 
 
 def pytest_configure(config):
@@ -23,6 +23,8 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture(autouse=True)
 def _way(request, monkeypatch):
     monkeypatch.setattr(function, "TRIED", 10**9)
+    monkeypatch.setattr(function, "can_loop", lambda: True)
+    monkeypatch.setattr(deferral, "FEWEST", 1)
     if request.param == "replayed":
         yield
         return

@@ -123,7 +123,7 @@ class Compiled:
         if stance == "eager_on_recompile" and self.programs:
             return False
         if len(self.programs) < self.limit:
-            return True
+            return kernels.least != kernels.NEVER
         why = f"it would have more than {self.limit} loops"
         if self.fullgraph:
             raise FailOnRecompileLimitHit(f"{self.name}: {why}")
@@ -181,8 +181,8 @@ class Compiled:
             return self.function(*args, **kwargs)
         self.calls += 1
         strangers = modes.watch and (modes.unusual or not only_runs(listening.listeners))
-        cannot = kernels.least == kernels.NEVER and not self.fullgraph
-        if self.calls <= self.rests or cannot or strangers or inside.run is not None:
+        listens = can_loop() or self.fullgraph
+        if self.calls <= self.rests or not listens or strangers or inside.run is not None:
             return self.counted(self.function, args, kwargs)  # nothing is deferred, or it is a part of another function
         return self._heard(args, kwargs)
 
@@ -222,6 +222,11 @@ def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) ->
             if other is not run:
                 other.flush(None)  # before another thread's call, which may write to what is pending there
     return proceed(*args, **kwargs) if run is None else run.hear(function, proceed, args, kwargs)
+
+
+def can_loop() -> bool:
+    """Whether loops can be compiled, so that deferring gains."""
+    return kernels.least != kernels.NEVER
 
 
 def only_runs(listeners: Any) -> bool:

@@ -57,7 +57,7 @@ class Cell:
             record.saved = tuple([self.array if type(v) is Deferred and v.cell is self else v for v in record.saved])
         if type(tensor) is Lazy:
             _set_array(tensor, self.array)
-            tensor.__class__ = Tensor
+            _set_class(tensor, Tensor)
             tensor.__dict__.pop("_cell", None)
         self.operands = []
 
@@ -84,10 +84,29 @@ def needed(cells: list[Cell]) -> list[Cell]:
     return list(order.values())
 
 
-class Lazy(Tensor):
+class _Named(type(Tensor)):  # type: ignore[misc]
+    """The class of :class:`Lazy`, which is equal to Tensor."""
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is Tensor
+
+    def __hash__(cls) -> int:
+        return hash(Tensor)
+
+
+class Lazy(Tensor, metaclass=_Named):
     """A tensor whose array is a cell; it becomes a Tensor when somebody reads the array, or sets another one."""
 
     __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # type: ignore[override]
+        return Tensor
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        demand(self)
+        self.__class__ = value  # by now it is a Tensor
 
     def __getattr__(self, name: str) -> Any:
         if name == "_array":
@@ -122,9 +141,9 @@ class Lazy(Tensor):
         return self.__reduce_ex__(protocol)
 
 
-ORDINARY.add(Lazy)
 Lazy.__name__ = Lazy.__qualname__ = Tensor.__name__
 Lazy.__module__ = Tensor.__module__
+_set_class = vars(object)["__class__"].__set__
 _set_array = vars(Tensor)["_array"].__set__
 
 
