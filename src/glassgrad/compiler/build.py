@@ -169,6 +169,8 @@ class Builder:
 
     def _write(self, forward: list[Step], back: list[Step], whole: Any) -> str | None:
         text, every = self.text, [*forward, *back]
+        inputs = {value.number: value for value in self.capture.inputs}
+        text.looks_at = {view: inputs[root] for view, root in memory_of(every).items() if root in inputs}
         text.names.update(MISS=MISS, new=object.__new__)
         text.add(f"def run({', '.join(f'a{place}' for place in range(len(self.capture.given)))}):")
         if whole is not None:
@@ -246,6 +248,7 @@ class Builder:
 
     def _write_back(self, saved: list[Value], places: range) -> None:
         text = self.text
+        text.is_back = True
         text.lines += ["", "", f"def back(saved, {self.seed.name}):"]
         if saved:
             text.add(f"    {', '.join(value.name for value in saved)}, = saved")
