@@ -15,7 +15,7 @@ from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
 from .memory_plan import Plan
-from .program import MISS, NotCapturable, Step, Value
+from .program import MISS, NotCapturable, Step, Value, version
 from .replayed import freed_record, record_of, version_of, watch_version
 from .simplify import memory_of, simplified
 from .whole import whole_of, write_call
@@ -232,7 +232,7 @@ class Builder:
             text.add(f"    {name}._edge = {edge}")
             if self.graded and roots.get(answer.value.number, answer.value.number) in kept:
                 watch, counter = text.name(watch_version, "watch_version"), text.name(share, "share")
-                text.add(f"    {watch}(record, {counter}({name}))")
+                text.add(f"    {watch}(record, {counter}({name}), {version(answer.tensor)})")
         text.add(f"    return {_tuple(names)}")
 
     def _record(self, saved: list[Value]) -> None:

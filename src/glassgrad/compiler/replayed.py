@@ -27,10 +27,10 @@ def lift(record: Record, again: Any) -> None:
     record.saved = *record.saved[:3], again
 
 
-def watch_version(record: Record, counter: Any) -> None:
-    """Let the way back of a record refuse to run once a result that it needs was written to."""
+def watch_version(record: Record, counter: Any, version: int) -> None:
+    """Let the way back of a record refuse to run once a result that it needs was written to since this version."""
     saved, versions, *rest = record.saved
-    record.saved = saved, (*versions, (counter, 0)), *rest
+    record.saved = saved, (*versions, (counter, version)), *rest
 
 
 def walk(record: Any, grad: Any, retain_graph: bool) -> Any:
