@@ -11,6 +11,7 @@ from ..core import engine
 from ..core.record import OUTPUT, Record, freed
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from ..ground.window import owner_of
+from ..tensor.node import unfolded
 from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
@@ -44,9 +45,17 @@ class Answer:
     def __init__(self, value: Value, tensor: Tensor, way: str | None) -> None:
         self.value, self.tensor, self.way = value, tensor, way
         edge = edge_of(tensor)
-        self.name = getattr(getattr(edge, "kind", None), "name", "")
-        if self.name == OUTPUT.name:
-            self.name = edge.edges[0].kind.name
+        edge = unfolded(_copied(edge)) if isinstance(edge, Record) else edge
+        edge = edge.edges[0] if isinstance(edge, Record) and edge.kind is OUTPUT else edge
+        self.name = edge.kind.name if isinstance(edge, Record) else ""
+
+
+def _copied(record: Record) -> Record:
+    """A record that may be looked at, which unfolds it, while the record itself stays one."""
+    edges = (_copied(record.edges[0]),) if record.kind is OUTPUT else record.edges
+    copy = Record.of(record.kind, edges, record.constants)
+    copy.run, copy.saved, copy.fit, copy.counter = record.run, record.saved, record.fit, record.counter
+    return copy
 
 
 class Builder:
