@@ -531,7 +531,7 @@ class Run(Segment):
             number = self.numbers.get(id(result))
             if number is not None:
                 return Number(number)
-            if type(result) is not Tensor:
+            if type(result) is not Tensor or result.__dict__:
                 raise Unknown("it gives an uncommon tensor")
             signature(result)
             for place, tensor in enumerate(outputs):

@@ -9,6 +9,7 @@ from ..core.tensor import LEAF, Tensor, View
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.size import Size
+from ..tensor.writable import is_conjugate
 from .lazy import Meta
 from .program import leaves, mapped
 
@@ -99,7 +100,8 @@ def filled(tree: Any, things: Any) -> Any:
 def signature(tensor: Any) -> tuple[Any, ...]:
     """What operations see of a tensor from outside, beside its numbers; Unknown where that is not everyday."""
     array, edge = tensor._array, tensor._edge
-    if array.dtype.metadata is not None or type(array).__module__ != "numpy" or tensor._inference:
+    is_everyday = array.dtype.metadata is None and type(array).__module__ == "numpy" and not tensor._inference
+    if not is_everyday or array.dtype.kind == "c" and is_conjugate(tensor):
         raise Unknown("it is given a tensor that has no everyday data")
     kind: Any = None
     if edge is LEAF:
