@@ -59,6 +59,7 @@ class Known:
         self.given, self.inputs = arguments, list[Value]()
         self._held = outside  # the identities of the tensors from outside that stay
         self._by_array, self._by_tensor = Identities(), Identities()
+        self.has_halves = False  # whether a value is of half precision
         self._made_at: list[int] = []  # the step that makes each value; -1 for none
         self._numbers: set[Any] = set()  # Python numbers that operations were given: they reach rules as tensors
         for place, tensor in enumerate(arguments):
@@ -73,6 +74,7 @@ class Known:
         """A new value, which a tensor or an array holds."""
         array = tensor._array if isinstance(tensor, Tensor) else tensor
         value = Value(len(self._made_at), array, source, held)
+        self.has_halves = self.has_halves or value.dtype.itemsize == 2 and value.dtype.kind in "fV"
         self._made_at.append(len(self.steps) if source == "made" else -1)
         self._by_array.note(array, value)
         if isinstance(tensor, Tensor):
