@@ -20,11 +20,11 @@ runs: list[Any] = []  # the calls that may owe lazy tensors their data
 class Meta:
     """What is known of a tensor before it is computed."""
 
-    __slots__ = ("shape", "dtype", "requires_grad", "size", "numpy", "is_leaf", "version")
+    __slots__ = ("shape", "dtype", "requires_grad", "size", "numpy", "strides", "is_leaf", "version")
 
     def __init__(self, tensor: Tensor) -> None:
         self.shape: tuple[int, ...] = tensor._array.shape
-        self.numpy = tensor._array.dtype
+        self.numpy, self.strides = tensor._array.dtype, tensor._array.strides
         self.dtype = tensor.dtype
         self.requires_grad = tensor.requires_grad
         self.version = 0 if tensor._counter is None else tensor._counter.version

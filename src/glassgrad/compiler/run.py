@@ -15,6 +15,7 @@ from ..core import engine
 from ..core.tensor import Tensor, View, edge_of, share, wrap
 from ..ground import dtypes, listening, modes
 from ..ground.generator import default_generator
+from ..ground.layout import laid
 from ..ground.size import Size
 from ..optim.optimizer import Optimizer
 from . import lazy, replayed
@@ -421,6 +422,9 @@ class Run(Segment):
             for (place, real), meta in zip(entry.real(proceed(*args, **kwargs), things), entry.metas, strict=True):
                 if real._array.shape != meta.shape or real._array.dtype != meta.numpy:
                     raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
+                if self.noting is not None and real._array.strides != meta.strides and real._array.size:
+                    self.noting.give_up("a gradient lies otherwise in memory where tensors are walked over")
+                    real._array = laid(real._array, [stride // meta.numpy.itemsize for stride in meta.strides])
                 if self.noting is not None and type(real._array) is np.bool_:  # of which there are two in all
                     self.noting.same(real, things[place])
                 lazy.settle(things[place], real)
