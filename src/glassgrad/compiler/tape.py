@@ -112,7 +112,7 @@ def signature(tensor: Any) -> tuple[Any, ...]:
         if not isinstance(edge, Record):
             raise Unknown("it is given a tensor of an uncommon place in the graph")
         kind = "record"
-    if array.flags.c_contiguous:
+    if array.flags.c_contiguous and 1 not in array.shape and array.size:  # whose strides are those of its sizes
         return type(tensor), array.dtype, array.shape, kind, type(array)
     return type(tensor), array.dtype, array.shape, kind, type(array), array.strides
 
