@@ -140,6 +140,10 @@ class Builder:
         """The tensor that an input's value is that of."""
         return value.held if value.source == "outside" else self.capture.given[value.held]  # type: ignore[no-any-return]
 
+    def _is_leaf(self, value: Value) -> bool:
+        """Whether a value is that of a leaf from outside, of which the way back reads what it is by then."""
+        return value.source in ("outside", "argument") and self._tensor(value).is_leaf
+
     # -- the way back ---------------------------------------------------------------------------------------------
 
     def _way_back(self, answer: Answer) -> None:
@@ -251,7 +255,8 @@ class Builder:
         watched = [text.operand(v, True) for v in saved if v.source in ("outside", "argument")]
         edges = _tuple([f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges])
         kind = text.name((value.shape, self.frees), "kind")
-        values = f"{_tuple([v.name for v in saved])}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
+        kept = [text.operand(v, self._is_leaf(v)) for v in saved]
+        values = f"{_tuple(kept)}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
         record = f"{text.name(record_of, 'record_of')}({self.graded[0].name!r}, {edges}, {values}, back, {kind})"
         text.add(f"    record = {record}")
 
@@ -262,6 +267,7 @@ class Builder:
         if saved:
             text.add(f"    {', '.join(value.name for value in saved)}, = saved")
             text.add("    saved.clear()  # so that the names are all that holds what was saved for them")
+            text.lines += [f"    {value.name} = {value.name}._array" for value in saved if self._is_leaf(value)]
         assert self.plan is not None
         write_steps(text, self.plan, places)
         text.add(f"    return {_tuple(['None' if value is None else value.name for value in self.grads])}")
