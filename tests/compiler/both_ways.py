@@ -5,7 +5,14 @@ import dataclasses
 import numpy as np
 
 import glassgrad as torch
-from glassgrad.compiler import compile
+from glassgrad.compiler import compile, deferral, function
+
+
+def small_ones_too(setting=setattr):
+    """Have small arrays deferred, without loops as well, and as often as a function is called."""
+    setting(function, "TRIED", 10**9)
+    setting(function, "can_loop", lambda: True)
+    setting(deferral, "FEWEST", 1)
 
 
 def bits(tensor):

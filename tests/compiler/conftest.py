@@ -8,7 +8,9 @@ import warnings
 
 import pytest
 
-from glassgrad.compiler import deferral, function
+from glassgrad.compiler import function
+
+from .both_ways import small_ones_too
 
 
 def pytest_configure(config):
@@ -22,9 +24,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(autouse=True)
 def _way(request, monkeypatch):
-    monkeypatch.setattr(function, "TRIED", 10**9)
-    monkeypatch.setattr(function, "can_loop", lambda: True)
-    monkeypatch.setattr(deferral, "FEWEST", 1)
+    small_ones_too(monkeypatch.setattr)
     if request.param == "replayed":
         yield
         return

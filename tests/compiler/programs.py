@@ -16,10 +16,9 @@ import numpy as np
 
 import glassgrad as torch
 from glassgrad import nn
-from glassgrad.compiler import function
 from glassgrad.kernels import compiled
 
-from .both_ways import bits
+from .both_ways import bits, small_ones_too
 
 #: Statements that give a tensor of four numbers, or of three by four: ``{a}`` and ``{b}`` are such.
 VECTORS = """
@@ -206,7 +205,7 @@ def main():
     parser.add_argument("--verify", action="store_true", help="ask verify=1 alone, where compiled kernels add otherwise")
     told = parser.parse_args()
     warnings.simplefilter("ignore")
-    function.TRIED = 10**9  # small functions are deferred too, or little would be tried
+    small_ones_too()
     wrong = 0
     with nullcontext() if told.verify else compiled.serving(compiled.NEVER):
         for seed in range(told.first, told.first + told.count):

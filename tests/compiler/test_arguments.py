@@ -326,3 +326,15 @@ def test_the_results_are_the_functions(case):
     with compiled.serving(compiled.NEVER):
         written, replayed = both(case)
     assert written == replayed
+
+
+def test_single_rows_have_strides_of_their_own():
+    """Memory without gaps has the strides of its sizes only where no dimension is of size 1."""
+
+    def function(x):
+        return x.stride(), (x * 2).stride(), x.contiguous().stride(), x.view(1, 12).stride()
+
+    call = torch.compile(function)
+    for _ in range(3):
+        for x in (torch.zeros(1, 12), torch.zeros(12, 1).t().clone()):
+            assert call(x) == function(x)

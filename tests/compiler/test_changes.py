@@ -11,7 +11,7 @@ from glassgrad.kernels import compiled
 from glassgrad.nn.modules import calls
 from glassgrad.optim.optimizer import _after_all, _before_all
 
-from .both_ways import bits
+from .both_ways import bits, both
 
 CHANGES = {}
 
@@ -393,3 +393,24 @@ def test_a_change_is_noticed(change):
         finally:
             reset()
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("which", ["parameter", "argument"])
+def test_the_way_back_reads_what_leaves_are_by_then(which):
+    """Data that a leaf is given between a compiled model and ``backward`` count, as PyTorch saves leaves themselves."""
+
+    def case(how, out):
+        model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 2))
+        call = how(model)
+        for n in range(5):
+            x = torch.randn(3, 4).requires_grad_(n % 2 == 0)
+            result = call(x)
+            leaf = model[2].weight if which == "parameter" else x
+            leaf.data = leaf.data * 2
+            result.square().sum().backward()
+            out.append([x.grad if n % 2 == 0 else None, *(parameter.grad for parameter in model.parameters())])
+            model.zero_grad()
+
+    with compiled.serving(compiled.NEVER):
+        mine, theirs = both(case)
+    assert mine == theirs and len(mine) == 5

@@ -18,10 +18,9 @@ import numpy as np
 import glassgrad as torch
 import glassgrad.nn.functional as F
 from glassgrad import nn
-from glassgrad.compiler import function
 from glassgrad.kernels import compiled
 
-from .both_ways import bits
+from .both_ways import bits, small_ones_too
 from .programs import Double, pieces
 
 
@@ -261,7 +260,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     told = parser.parse_args()
     warnings.simplefilter("ignore")
-    function.TRIED = 10**9  # small functions are deferred too, or little would be tried
+    small_ones_too()
     wrong = 0
     with compiled.serving(compiled.NEVER):
         for seed in range(told.first, told.first + told.count):

@@ -11,6 +11,7 @@ from ..core import engine
 from ..core.record import OUTPUT, Record, freed
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from ..ground.window import owner_of
+from ..tensor.node import unfolded
 from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
@@ -54,9 +55,17 @@ class Answer:
     def __init__(self, value: Value, tensor: Tensor, way: str | None) -> None:
         self.value, self.tensor, self.way = value, tensor, way
         edge = edge_of(tensor)
-        self.name = getattr(getattr(edge, "kind", None), "name", "")
-        if self.name == OUTPUT.name:
-            self.name = edge.edges[0].kind.name
+        edge = unfolded(_copied(edge)) if isinstance(edge, Record) else edge
+        edge = edge.edges[0] if isinstance(edge, Record) and edge.kind is OUTPUT else edge
+        self.name = edge.kind.name if isinstance(edge, Record) else ""
+
+
+def _copied(record: Record) -> Record:
+    """A record that may be looked at, which unfolds it, while the record itself stays one."""
+    edges = (_copied(record.edges[0]),) if record.kind is OUTPUT else record.edges
+    copy = Record.of(record.kind, edges, record.constants)
+    copy.run, copy.saved, copy.fit, copy.counter = record.run, record.saved, record.fit, record.counter
+    return copy
 
 
 class Builder:
@@ -142,6 +151,10 @@ class Builder:
         owners = {id(owner_of(value.held._array)) for value in written}
         return any(id(owner_of(tensor._array)) in owners for tensor in self.capture.given)
 
+    def _is_leaf(self, value: Value) -> bool:
+        """Whether a value is that of a leaf from outside, of which the way back reads what it is by then."""
+        return value.source in ("outside", "argument") and bool(self.capture.tensor(value).is_leaf)
+
     # -- the way back ---------------------------------------------------------------------------------------------
 
     def _way_back(self, answer: Answer) -> None:
@@ -180,6 +193,8 @@ class Builder:
 
     def _write(self, forward: list[Step], back: list[Step], whole: Any) -> str | None:
         text, every = self.text, [*forward, *back]
+        inputs = {value.number: value for value in self.capture.inputs}
+        text.looks_at = {view: inputs[root] for view, root in memory_of(every).items() if root in inputs}
         text.names.update(MISS=MISS, new=object.__new__, engine=engine)
         text.add(f"def run({', '.join(f'a{place}' for place in range(len(self.capture.given)))}):")
         self._guards(self.capture.steps)
@@ -262,7 +277,7 @@ class Builder:
                 text.add(f"    {text.name(share, 'share')}({name}).version = {version(answer.tensor)}")
             if self.graded and roots.get(answer.value.number, answer.value.number) in kept:
                 watch, counter = text.name(watch_version, "watch_version"), text.name(share, "share")
-                text.add(f"    {watch}(record, {counter}({name}))")
+                text.add(f"    {watch}(record, {counter}({name}), {version(answer.tensor)})")
         text.add(f"    return {text.tree(self.result, self._given)}")
 
     def _given(self, piece: Any) -> str:
@@ -280,16 +295,19 @@ class Builder:
         watched = [text.operand(v, True) for v in saved if v.source in ("outside", "argument")]
         edges = _tuple([f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges])
         kind = text.name((value.shape, self.frees), "kind")
-        values = f"{_tuple([v.name for v in saved])}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
+        kept = [text.operand(v, self._is_leaf(v)) for v in saved]
+        values = f"{_tuple(kept)}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
         record = f"{text.name(record_of, 'record_of')}({self.graded[0].name!r}, {edges}, {values}, back, {kind})"
         text.add(f"    record = {record}")
 
     def _write_back(self, saved: list[Value], places: range) -> None:
         text = self.text
+        text.is_back = True
         text.lines += ["", "", f"def back(saved, {self.seed.name}):"]
         if saved:
             text.add(f"    {', '.join(value.name for value in saved)}, = saved")
             text.add("    saved.clear()  # so that the names are all that holds what was saved for them")
+            text.lines += [f"    {value.name} = {value.name}._array" for value in saved if self._is_leaf(value)]
         assert self.plan is not None
         write_steps(text, self.plan, places)
         text.add(f"    return {_tuple(['None' if value is None else value.name for value in self.grads])}")

@@ -26,7 +26,7 @@ from ..ground.meta import cast_to
 from .known import PLAIN
 from .operations import OWNERS, TELLING, kind_of, parameters, parts, sized_by_values
 from .passes import Passes
-from .program import ATOMS, NotCapturable, Step, Value, mapped, tensors_in, version
+from .program import ATOMS, NotCapturable, Step, Value, frozen, mapped, tensors_in, version
 
 
 class Capture(Passes):
@@ -149,7 +149,7 @@ class Capture(Passes):
             held = id(piece.held) if piece.source in ("outside", "gradient") else repr(piece.held)
             return piece.number, piece.source, piece.shape, piece.dtype, held
 
-        return [(step.kind, step.name, mapped((step.operands, step.named, step.results), token)) for step in self.steps]
+        return [(step.kind, step.name, frozen((step.operands, step.named, step.results), token)) for step in self.steps]
 
     def _check(self) -> None:
         """Refuse where one of them was changed since, or another mode is on."""

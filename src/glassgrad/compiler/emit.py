@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core import leaf
-from ..core.tensor import Tensor, wrap
+from ..core.tensor import Tensor, share, wrap
 from ..ground import modes
 from ..ground.size import Size
 from .memory_plan import Plan
@@ -35,6 +35,8 @@ class Text:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.looks_at: dict[int, Value] = {}  # what came from outside, by the views of it
+        self.is_back = False  # whether the way back is written, which has the arrays of what came from outside
         self.names: dict[str, Any] = {
             "__name__": __name__,  # by which warnings know it
             "Tensor": Tensor, "wrap": wrap, "np": np, "asarray": np.asarray, "copyto": np.copyto, "ndarray": np.ndarray,
@@ -89,11 +91,11 @@ class Text:
                 return self.literal(piece)
             if not as_tensor:
                 return piece.name
-            if piece.source == "outside":
-                return self.name(piece.held, "outside")
-            if piece.holder:
+            if piece.holder and not self.is_back:
                 return piece.holder
-            return f"a{piece.held}" if piece.source == "argument" else f"wrap({piece.name})"
+            if self.is_back or piece.source not in ("outside", "argument"):
+                return f"wrap({piece.name})"
+            return self.name(piece.held, "outside") if piece.source == "outside" else f"a{piece.held}"
 
         return self.tree(thing, leaf)
 
@@ -139,12 +141,20 @@ def _lines(text: Text, step: Step) -> list[str]:
 def _call(text: Text, step: Step) -> str:
     kernel = step.function
     if hasattr(kernel, "kernel"):
-        kernel = kernel.kernel
+        everyday = kernel.laid is None or all(value.dense for value in step.inputs)
+        reshaped = text.is_back and kernel.name == "view"  # rules reshape: how gradients will lie, nobody knows
+        kernel = np.reshape if reshaped else kernel.kernel if everyday else lying(kernel)
     name = text.name(kernel, step.name)
     arguments = [text.operand(piece) for piece in step.operands]
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
         arguments[0] = f"asarray({arguments[0]})"
     return f"{name}({', '.join(arguments)})"
+
+
+@cache
+def lying(row: Any) -> Any:
+    """The kernel of a row whose results lie where its calls lay them."""
+    return lambda *operands: row.laid(row.kernel(*operands), *operands[: len(row.inputs)])
 
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
@@ -159,6 +169,9 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     written = loose if step.acts else []
     for value in dict.fromkeys(written):
         lines.append(f"t{value.number} = wrap({value.name})")
+        if value.number in text.looks_at:  # its writes count for the tensor on whose memory it lies
+            owner = text.operand(text.looks_at[value.number], True)
+            lines.append(f"t{value.number}._counter = {text.name(share, 'share')}({owner})")
         arguments = [piece.replace(f"wrap({value.name})", f"t{value.number}") for piece in arguments]
     call = f"{name}({', '.join(arguments)})"
     new = [value for value in step.results if value not in step.inputs]

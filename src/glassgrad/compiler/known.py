@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..tensor.parameter import Parameter
+from ..tensor.writable import is_conjugate
 from .program import NotCapturable, Step, Value
 
 PLAIN = (Tensor, Parameter)
@@ -63,6 +64,7 @@ class Known:
         self.gradients: list[Tensor] = []  # those that are read
         self._gradients = gradients  # the leaves that had a gradient, by the identity of that
         self._by_array, self._by_tensor = Identities(), Identities()
+        self.has_halves = False  # whether a value is of half precision
         self._made_at: list[int] = []  # the step that makes each value; -1 for none
         self._numbers: set[Any] = set()  # Python numbers that operations were given: they reach rules as tensors
         for place, tensor in enumerate(arguments):
@@ -76,7 +78,10 @@ class Known:
     def new(self, tensor: Any, source: str, held: Any = None) -> Value:
         """A new value, which a tensor or an array holds."""
         array = tensor._array if isinstance(tensor, Tensor) else tensor
+        if array.dtype.kind == "c" and isinstance(tensor, Tensor) and is_conjugate(tensor):
+            raise NotCapturable("a conjugate, which follows what is written to the tensor that it was made of")
         value = Value(len(self._made_at), array, source, held)
+        self.has_halves = self.has_halves or value.dtype.itemsize == 2 and value.dtype.kind in "fV"
         self._made_at.append(len(self.steps) if source == "made" else -1)
         if source == "gradient":
             value.holder = f"g{value.number}"

@@ -111,18 +111,25 @@ class Passes(Known):
         ends: bool = False, create: bool = False,
     ) -> list[Any]:  # fmt: skip
         """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own."""
+        if self.has_halves:
+            raise NotCapturable("derivatives in half precision, which walks over arrays round less often")
         before, depth = modes.local.grad, self._depth
         try:
             modes.set_grad(create)
             self._depth = 1  # what the rules call is a part of the walk
-            return engine.general(
-                roots, retain_graph=retain_graph, lifted=True, inputs=edges, accumulate=False, ends=ends
-            )
+            grads = engine.general(roots, retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=ends)
+        except Exception as error:  # noqa: BLE001  arrays may go where tensors do not: nothing has happened yet
+            raise NotCapturable(f"a rule raises {type(error).__name__}") from None
         finally:
             self._depth = depth
             modes.off |= modes.local.me
             modes.local.grad = before
             modes.settle()
+        if not retain_graph:
+            below = engine.dependencies([edge for edge, _ in roots])
+            for record in engine.leading_to(below, dict.fromkeys(edges)):
+                record.release()
+        return grads
 
     def _into(self, variable: Tensor, grad: Tensor, there: Tensor | None) -> None:
         """Note what was added into the gradient of a leaf; ``there`` is what it had before."""

@@ -95,6 +95,15 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     return change(tree)
 
 
+def frozen(tree: Any, token: Callable[[Any], Any]) -> Any:
+    """Nested tuples, lists and dicts as tuples of what ``token`` makes of their leaves, to compare."""
+    if isinstance(tree, (tuple, list)):
+        return type(tree), tuple([frozen(piece, token) for piece in tree])
+    if isinstance(tree, dict):
+        return dict, tuple([(key, frozen(piece, token)) for key, piece in tree.items()])
+    return token(tree)
+
+
 def leaves(tree: Any, kind: Any) -> list[Any]:
     """What is of a kind in nested tuples, lists, dicts and slices, in order."""
     found: list[Any] = []

@@ -17,6 +17,7 @@ from ..core.record import Record
 from ..core.tensor import LEAF, Tensor, View
 from ..ground import dtypes, listening, modes
 from ..ground.window import owner_of
+from ..tensor.writable import is_conjugate
 from . import function
 from .build import Builder, Program
 from .capture import Capture
@@ -154,7 +155,8 @@ class Pure(Compiled):
 def signature(tensor: Any) -> tuple[Any, ...]:
     """What operations see of an argument, beside its numbers; Unknown where that is not everyday."""
     array, edge = tensor._array, tensor._edge
-    if array.dtype.metadata is not None or type(array).__module__ != "numpy" or tensor._inference:
+    is_everyday = array.dtype.metadata is None and type(array).__module__ == "numpy" and not tensor._inference
+    if not is_everyday or array.dtype.kind == "c" and is_conjugate(tensor):
         raise Unknown
     kind: Any = None
     if edge is LEAF:
@@ -165,7 +167,8 @@ def signature(tensor: Any) -> tuple[Any, ...]:
         if not isinstance(edge, Record):
             raise Unknown
         kind = "record"
-    strides = None if array.flags.c_contiguous else array.strides
+    is_usual = array.flags.c_contiguous and 1 not in array.shape and array.size  # whose strides are those of its sizes
+    strides = None if is_usual else array.strides
     return type(tensor), array.dtype, array.shape, kind, type(array), strides
 
 

@@ -21,10 +21,10 @@ def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kind:
     return record
 
 
-def watch_version(record: Record, counter: Any) -> None:
-    """Let the way back of a record refuse to run once a result that it needs was written to."""
+def watch_version(record: Record, counter: Any, version: int) -> None:
+    """Let the way back of a record refuse to run once a result that it needs was written to since this version."""
     saved, versions, back = record.saved
-    record.saved = saved, (*versions, (counter, 0)), back
+    record.saved = saved, (*versions, (counter, version)), back
 
 
 def walk(record: Any, grad: Any, retain_graph: bool) -> Any:

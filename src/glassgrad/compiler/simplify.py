@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Step, Value, mapped
+from .program import Step, Value, frozen, mapped
 
 
 def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
@@ -84,16 +84,12 @@ def _key(step: Step) -> Any:
             return ("value", piece.number)
         return (type(piece).__name__, repr(piece)) if isinstance(piece, float) else (type(piece).__name__, piece)
 
-    key = (id(step.function), tuple(_frozen(mapped(step.operands, token))))
+    key = id(step.function), frozen(step.operands, token)
     try:
         hash(key)
     except TypeError:
         return None
     return key
-
-
-def _frozen(tree: Any) -> Any:
-    return tuple(_frozen(piece) for piece in tree) if isinstance(tree, (list, tuple)) else tree
 
 
 def own_gradients(steps: Sequence[Step], kept: Sequence[Value]) -> None:
