@@ -33,15 +33,15 @@ def test_a_whole_graph_or_an_error():
         assert isinstance(error.value, RuntimeError) and "Hint: " in str(error.value)
     assert len(heard) == 2
 
-    whole = torch.compile(lambda x: x * 2, fullgraph=True)
-    for n in range(4):
+    whole = torch.compile(lambda x: x * 2, fullgraph=True, pure=True)
+    for n in range(5):
         assert whole(torch.ones(2) * n).tolist() == [2.0 * n] * 2
     assert len(programs(whole)) == 1
 
 
 def test_more_programs_than_it_may_have():
-    few = torch.compile(lambda x: x * 2, recompile_limit=1, fullgraph=True)
-    for _ in range(2):
+    few = torch.compile(lambda x: x * 2, recompile_limit=1, fullgraph=True, pure=True)
+    for _ in range(4):
         few(torch.ones(1))
     with pytest.raises(torch._dynamo.exc.FailOnRecompileLimitHit):
         few(torch.ones(2))
@@ -77,7 +77,6 @@ def test_a_module_compiled_in_place():
         expected = written(x)
         torch.manual_seed(turn)
         assert bits(model(x)) == bits(expected)
-    assert len(programs(model._compiled_call_impl)) >= 2
     for other in (copy.deepcopy(model), copy.copy(model), pickle.loads(pickle.dumps(model))):
         assert other._compiled_call_impl is None
         assert bits(other(x)) == bits(model(x))
@@ -137,8 +136,8 @@ def test_what_may_be_compiled():
 
 
 def test_stances():
-    call = torch.compile(lambda x: x * 2)
-    for _ in range(3):
+    call = torch.compile(lambda x: x * 2, pure=True)
+    for _ in range(4):
         call(torch.ones(2))
     with torch.compiler.set_stance("fail_on_recompile"):
         assert call(torch.ones(2)).tolist() == [2.0] * 2
@@ -201,12 +200,12 @@ def test_advice():
         losses.append(loss.item())
         return loss
 
-    call = torch.compile(step)
+    call = torch.compile(step, pure=True)
     for _ in range(3):
         call(torch.ones(2))
     told = repr(torch.compile.explain(call))
     assert "test_api.py:" in told and "item()" in told and "give the tensor back, and ask for its value outside" in told
-    scaled = torch.compile(lambda x, rate: x * rate)
+    scaled = torch.compile(lambda x, rate: x * rate, pure=True)
     for n in range(12):
         scaled(torch.ones(2), 0.1 * n)
     assert "give a number that changes as a tensor" in repr(torch.compile.explain(scaled))

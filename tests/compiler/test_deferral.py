@@ -543,20 +543,3 @@ def test_a_deferred_call_is_as_good_as_any(name):
             case[name](how, out)
             found.append(repr(tree(out)))
     assert found[0] == found[1] == found[2]
-
-
-@pytest.mark.replays
-def test_what_comes_after_a_new_question_is_a_program_of_its_own():
-    """What was pending has been run for it, and must not be a part of what is run at the end."""
-    held = torch.ones(2)
-
-    def function():
-        made = torch.zeros(3)
-        held.dim()  # in the second call it is known for a tensor that stays, of which this is a new question
-        return made * 2
-
-    call = torch.compile(function)
-    for _ in range(4):
-        assert call().tolist() == [0.0] * 3
-    assert not [reason for reason in reasons(call) if "seen" in reason]
-    assert len(programs(call)) == 1

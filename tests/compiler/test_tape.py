@@ -198,7 +198,7 @@ HELD = []
 def test_a_gradient_that_was_given_away_is_left_alone(name):
     w = torch.ones(3, requires_grad=True)
 
-    @torch.compile
+    @torch.compile(pure=True)
     def step(x):
         w.grad = None
         (x * w).sum().backward()
@@ -228,7 +228,7 @@ def test_a_gradient_that_was_given_away_is_left_alone(name):
 def test_a_gradient_may_be_the_next_argument():
     w = torch.ones(3, requires_grad=True)
 
-    @torch.compile
+    @torch.compile(pure=True)
     def step(x):
         w.grad = None
         (x * x * w).sum().backward()
@@ -266,7 +266,7 @@ def test_parameters_that_share_memory():
 def test_numbers_that_are_given_back():
     u, v = torch.ones(1), torch.tensor(2.0)
 
-    @torch.compile
+    @torch.compile(pure=True)
     def step(x):
         return (x * 2).sum(), u.item(), float(v)
 
@@ -286,7 +286,7 @@ def test_constants_keep_their_bits():
 
 def test_threads_may_run_one_program_at_once():
     w = torch.ones(4)
-    step = torch.compile(lambda x: (x * w * 2).exp().sum(0) + x)
+    step = torch.compile(lambda x: (x * w * 2).exp().sum(0) + x, pure=True)
     inputs = [torch.full((4,), number / 8) for number in range(4)]
     with compiled.serving(compiled.LEAST):
         for _ in range(3):
@@ -309,7 +309,7 @@ def test_a_program_may_be_called_while_it_runs():
     """A finalizer of the last gradient's holder may call the very step that takes it away."""
     w = torch.ones(3, requires_grad=True)
 
-    @torch.compile
+    @torch.compile(pure=True)
     def step(x):
         w.grad = None
         (x * w).sum().backward()
@@ -329,7 +329,7 @@ def test_a_program_may_be_called_while_it_runs():
 
 
 def test_what_is_too_large_is_left_to_blas():
-    step = torch.compile(lambda a, b: a @ b)
+    step = torch.compile(lambda a, b: a @ b, pure=True)
     a = torch.randn(200, 200)
     with compiled.serving(compiled.LEAST):
         for _ in range(3):

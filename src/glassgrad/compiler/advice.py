@@ -1,8 +1,13 @@
-"""What to do about what ends a program before its function does."""
+"""Where a program ends before its function does, and what to do about it."""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from typing import Any
+
+_HERE = os.path.dirname(os.path.dirname(__file__))
 
 _ADVICE = (
     (r"in more than \d+ ways", "give a number that changes as a tensor, and pad batches to one size"),
@@ -14,9 +19,18 @@ _ADVICE = (
     (r"manual_seed|rng_state", "seed outside of the function"),
     (r"a hook waits", "register hooks on modules, which run in Python anyway"),
     (r"more than one tensor that has a way back", "give back one of them, and the others detached"),
+    (r"no runs of elementwise operations", "promise pure=True, which replays the whole"),
 )  # fmt: skip
 
 
 def advice(reason: str) -> str:
     """A sentence of advice; empty where there is none."""
     return next((text for pattern, text in _ADVICE if re.search(pattern, reason)), "")
+
+
+def place() -> str:
+    """The line of the program that runs, outside of the package."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return "" if frame is None else f" at {os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

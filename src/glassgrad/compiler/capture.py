@@ -70,7 +70,7 @@ class Capture(Passes):
                 return proceed(*args, **kwargs)
             if sized_by_values(function, args, kwargs):
                 raise NotCapturable(f"values say how many elements {function.__name__}() gives")
-            if kind in ("other", "through") and parts().get(function, ("",))[0] != "row":
+            if kind in ("other", "through"):
                 return self._opaque(function, proceed, args, kwargs)
         except NotCapturable as reason:
             self.give_up(str(reason))
@@ -94,7 +94,7 @@ class Capture(Passes):
         try:
             heard.note_whole(result)
         except NotCapturable as reason:
-            self.give_up(f"{function.__name__}: {reason}")
+            self.give_up(f"{function.__name__}(): {reason}")
         return result
 
     def _plain(self, function: Any, piece: Any) -> None:

@@ -112,6 +112,16 @@ class Text:
         return self.names, text
 
 
+class Resized(RuntimeError):
+    """A call of a pure function gave a tensor of another shape than in the trace."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"compile(pure=True): {name}() gave another shape than when the function was traced; where values say how "
+            "large tensors are, leave pure=True out"
+        )
+
+
 def write_steps(text: Text, plan: Plan, places: Iterable[int], indent: str = "    ") -> None:
     """The lines of those steps of a plan that are at ``places``."""
     for place in places:
@@ -181,6 +191,9 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
         lines.append(f"{results} = [piece._array for piece in {call}]")
     else:
         lines.append(f"{results} = {call}._array")
+    for value in new if step.acts and step.draws else ():  # nothing is known of the function
+        resized = f"raise {text.name(Resized, 'Resized')}({step.name!r})"
+        lines.append(f"if {value.name}.shape != {value.shape}: {resized}")
     lines += [f"{value.name} = t{value.number}._array" for value in dict.fromkeys(written) if value.shape == ()]
     if step.acts:
         lines += _reloaded(text, step)

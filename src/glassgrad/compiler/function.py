@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -13,12 +11,12 @@ from typing import Any
 from ..ground import listening, modes
 from ..kernels import compiled as kernels
 from ..nn.modules.module import Module
-from .advice import advice
+from .advice import advice, place
 from .deferral import Run
 from .errors import FailOnRecompileLimitHit, Unsupported
 from .lazy import Cell
 from .loop import Loop, structure
-from .verify import same, tell
+from .verify import same, warn
 
 stance = "default"  # "force_eager" runs everything as it is written; see ``set_stance``
 LOOPS = 64  # so many loops a function may have; what else is deferred is computed one operation after another
@@ -28,14 +26,17 @@ LOOPS = 64  # so many loops a function may have; what else is deferred is comput
 TRIED = 4
 
 _STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile")
-_HERE = os.path.dirname(os.path.dirname(__file__))
-_NOTHING = "runs as it is written: it has no runs of elementwise operations on large arrays; pure=True replays it whole"
+_NOTHING = "runs as it is written: it has no runs of elementwise operations on large arrays"
 
 
 class _Inside(threading.local):
-    """How many calls of compiled functions run Python in this thread, one in another; and the run that hears them."""
+    """How many calls of compiled functions run Python in this thread, one in another; and the run that hears them.
+
+    ``meets``: whether an operation is under way whose tensors are noted.
+    """
 
     depth = 0
+    meets = False
     run: Run | None = None
 
 
@@ -110,24 +111,26 @@ class Compiled:
             self._loops[key] = None
             return None
         loop = self._loops[key]
-        if loop is None and self._may_compile():
+        if loop is None and kernels.least != kernels.NEVER and self.may_compile("a loop", len(self.programs)):
             loop = self._loops[key] = Loop(key, places)
             self.made(loop)
         return loop
 
-    def _may_compile(self) -> bool:
+    def may_compile(self, what: str, count: int) -> bool:
+        """Whether there may be one more loop or program, where there are so many."""
+        _check_stance()
         if stance == "fail_on_recompile" and self.programs:
             raise RuntimeError(
                 "Detected recompile when torch.compile stance is 'fail_on_recompile'." + self._described()
             )
         if stance == "eager_on_recompile" and self.programs:
             return False
-        if len(self.programs) < self.limit:
-            return kernels.least != kernels.NEVER
-        why = f"it would have more than {self.limit} loops"
+        if count < self.limit:
+            return True
+        why = f"its calls differ in more than {self.limit} ways, each with {what} of its own"
         if self.fullgraph:
             raise FailOnRecompileLimitHit(f"{self.name}: {why}")
-        self._tell(f"computes some operations one after another: {why}")
+        self.tell(f"runs as it is written: {why}")
         return False
 
     def _described(self) -> str:
@@ -150,19 +153,20 @@ class Compiled:
         self.programs.clear()
         self._loops.clear()
         self.reasons[f"runs as it is written: {why}"] = None
-        tell(why)
+        warn(why)
 
     def refuse_whole(self, why: str) -> None:
         """Raise where a function that was to be one program hands numbers to Python."""
         hint = advice(why)
-        raise Unsupported(f"{self.name}: {why}{_place()}" + (f"\n  Hint: {hint}" if hint else ""))
+        raise Unsupported(f"{self.name}: {why}{place()}" + (f"\n  Hint: {hint}" if hint else ""))
 
     def note(self, why: str, count: int) -> None:
         """Note that so many operations that were pending had to be computed."""
         if count > 1 and self.calls < 20:
-            self._tell(f"a loop of {count} operations ends{_place()}: {why}")
+            self.tell(f"a loop of {count} operations ends{place()}: {why}")
 
-    def _tell(self, reason: str) -> None:
+    def tell(self, reason: str) -> None:
+        """Note a reason for ``explain``."""
         if len(self.reasons) < 20:
             self.reasons[reason] = None
 
@@ -175,8 +179,7 @@ class Compiled:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if stance != "default" and stance not in _STANCES:
-            raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+        _check_stance()
         if self.eager or stance == "force_eager":
             return self.function(*args, **kwargs)
         self.calls += 1
@@ -212,7 +215,12 @@ class Compiled:
                 pair = self.calls & ~1
                 if self.calls > TRIED and self.calls != pair and not (self.deferred or self.fullgraph):
                     self.rests = 2 * pair - 1
-                    self._tell(_NOTHING)
+                    self.tell(_NOTHING)
+
+
+def _check_stance() -> None:
+    if stance not in _STANCES:
+        raise RuntimeError(f"invalid torch.compile stance '{stance}'")
 
 
 def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -232,14 +240,6 @@ def can_loop() -> bool:
 def only_runs(listeners: Any) -> bool:
     """Whether nobody listens but runs of compiled functions."""
     return all([ear.listener is _hear for ear in listeners])
-
-
-def _place() -> str:
-    """The line of the program that runs, outside of the package."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
-    return "" if frame is None else f" at {os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
 def compiled(function: Callable[..., Any], pure: bool = False, **settings: Any) -> Any:

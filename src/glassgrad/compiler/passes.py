@@ -11,6 +11,7 @@ from ..core import engine, leaf
 from ..core.record import Record
 from ..core.tensor import Tensor, wrap
 from ..ground import errors, modes
+from .advice import place
 from .known import Known
 from .operations import without_gradients
 from .program import NotCapturable, Step
@@ -32,7 +33,7 @@ class Passes(Known):
     def give_up(self, reason: str) -> None:
         """Note no more; the first reason counts."""
         if self.reason is None:
-            self.reason = reason
+            self.reason = reason + place()
 
     def _opaque(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         raise NotImplementedError

@@ -26,6 +26,7 @@ from .operations import OWNERS, parameters
 from .program import ATOMS, MISS, NotCapturable, tensors_in
 from .verify import State, compared
 
+PROGRAMS = 8  # of one function, for arguments that look otherwise
 TRIES = 4  # traces of calls with arguments of one kind
 
 
@@ -35,6 +36,9 @@ class Unknown(Exception):  # noqa: N818  it is no error of the user's
 
 class Pure(Compiled):
     """The state of a compiled function that is promised to be pure."""
+
+    def __init__(self, function: Any, limit: int | None = None, **settings: Any) -> None:
+        super().__init__(function, limit=PROGRAMS if limit is None else limit, **settings)
 
     def forget(self) -> None:
         """Begin anew."""
@@ -47,7 +51,7 @@ class Pure(Compiled):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if modes.watch or self.eager or function.stance != "default":
+        if modes.watch or self.eager or function.stance == "force_eager":
             return super().call(args, kwargs)
         local = modes.local
         key: list[Any] = [local.grad, local.device, dtypes._default, len(args)]
@@ -65,7 +69,8 @@ class Pure(Compiled):
         call_key = tuple(key)
         replay = self.replays.get(call_key, 0)
         if type(replay) is int:
-            if local.device is not None or len(self.replays) >= self.limit and call_key not in self.replays:
+            is_new = call_key not in self.replays
+            if local.device is not None or is_new and not self.may_compile("a program", len(self.replays)):
                 return super().call(args, kwargs)
             return self._traced(call_key, replay, inputs, args, kwargs)
         if replay is None:
@@ -105,14 +110,14 @@ class Pure(Compiled):
                 return self.counted(self.function, args, kwargs)
         capture = Capture(inputs, self.stays, self._gradients())
         try:
-            with listening.listening(self._meets), capture.listening():
+            with capture.listening(), listening.listening(self._meets):
                 result = self.counted(self.function, args, kwargs)
             outline, before = capture.outline(), self.outlines.get(call_key)
             self.outlines[call_key] = outline
             if outline == before:
                 self._keep(call_key, capture, inputs, result)
             elif before is not None and tries == TRIES:
-                self._tell("runs as it is written: its calls differ")
+                self.tell("runs as it is written: its calls differ")
         finally:
             capture.let_go()
         return result
@@ -136,7 +141,7 @@ class Pure(Compiled):
         self.replays[call_key] = None
         if self.fullgraph:
             self.refuse_whole(why)
-        self._tell(f"runs as it is written: {why}")
+        self.tell(f"runs as it is written: {why}")
 
     def _gradients(self) -> dict[int, Any]:
         """The leaves that have a gradient, by the identity of that."""
@@ -145,10 +150,16 @@ class Pure(Compiled):
 
     def _meets(self, heard: Any, proceed: Any, args: Any, kwargs: Any) -> Any:
         """Hear a call, and note the tensors that it is given, and the parameters of modules and optimizers."""
-        result = proceed(*args, **kwargs)
-        owners = [piece for piece in (*args, *kwargs.values()) if isinstance(piece, OWNERS)]
-        pieces = [*owners, *tensors_in((args, kwargs)), *(param for owner in owners for param in parameters(owner))]
-        self.met.update({id(piece): weakref.ref(piece) for piece in pieces})
+        inside = function.inside
+        is_part, inside.meets = inside.meets, True
+        try:
+            result = proceed(*args, **kwargs)
+        finally:
+            inside.meets = is_part
+        if not is_part:
+            owners = [piece for piece in (*args, *kwargs.values()) if isinstance(piece, OWNERS)]
+            pieces = [*owners, *tensors_in((args, kwargs)), *(param for owner in owners for param in parameters(owner))]
+            self.met.update({id(piece): weakref.ref(piece) for piece in pieces})
         return result
 
 

@@ -109,6 +109,6 @@ def same(one: Any, other: Any) -> bool:
     return bool(np.allclose(one, other, rtol=CLOSE, atol=CLOSE * max(float(scale), 1e-30), equal_nan=True))
 
 
-def tell(message: str) -> None:
+def warn(message: str) -> None:
     """Warn of a difference."""
     warnings.warn(f"compile: {message}; it runs as it is written from now on", RuntimeWarning, stacklevel=2)
