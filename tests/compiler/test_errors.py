@@ -27,7 +27,7 @@ def test_what_came_before_an_error_is_there_behind_it():
     lazy = []
 
     def function(x, divisor):
-        twice, other = x * 2, torch.zeros(4)
+        other, twice = torch.zeros(4), x * 2
         lazy.append(type(twice) is Lazy)
         try:
             with np.errstate(divide="raise"):

@@ -112,9 +112,7 @@ class Builder:
 
     def _answer(self, tensor: Tensor) -> None:
         """Note what the program gives for a tensor: one from outside, a leaf's gradient, or a new one."""
-        value = self.capture.find(tensor)
-        if value is None:
-            raise NotCapturable("it gives back a tensor whose making was not seen")
+        value = self.capture.operand(tensor)
         if value.source in ("argument", "outside") and self.capture.tensor(value) is tensor:
             self.names[id(tensor)] = self.text.operand(value, True)
             return
@@ -174,7 +172,7 @@ class Builder:
             self.frees = self.frees or isinstance(edge, Record) and edge.kind.frees
         edges = [edge for edge in ends if edge in below]
         with capture.listening():
-            grads = capture.walk([root], edges, True, ends=True)
+            grads = capture.walk([root], edges, ends=True)
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         self.edges = [ends[edge] for edge in edges]

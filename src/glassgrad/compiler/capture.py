@@ -86,11 +86,7 @@ class Capture(Passes):
         params = [parameter for owner in args for parameter in parameters(owner)]
         if any(parameter.ndim == 0 and parameter._grad is not None for parameter in params):
             raise NotCapturable(f"{function.__name__}() may write to a gradient that is a single number")
-        self._muted = True
-        try:
-            result = proceed(*args, **kwargs)
-        finally:
-            self._muted = False
+        result = self._really(proceed, args, kwargs)
         try:
             heard.note_whole(result)
         except NotCapturable as reason:

@@ -78,8 +78,6 @@ class Known:
     def new(self, tensor: Any, source: str, held: Any = None) -> Value:
         """A new value, which a tensor or an array holds."""
         array = tensor._array if isinstance(tensor, Tensor) else tensor
-        if array.dtype.kind == "c" and isinstance(tensor, Tensor) and is_conjugate(tensor):
-            raise NotCapturable("a conjugate, which follows what is written to the tensor that it was made of")
         value = Value(len(self._made_at), array, source, held)
         self.has_halves = self.has_halves or value.dtype.itemsize == 2 and value.dtype.kind in "fV"
         self._made_at.append(len(self.steps) if source == "made" else -1)
@@ -133,6 +131,15 @@ class Known:
     def _was_there(self, tensor: Tensor) -> bool:
         return self.stays(tensor) or self._leaf_of(tensor) is not None
 
+    def same(self, tensor: Tensor, other: Tensor) -> None:
+        """``tensor`` holds what ``other`` holds, and lies as that does."""
+        value = self.operand(other)
+        alike = tensor._array.strides == other._array.strides and tensor._array.dtype == other._array.dtype
+        if not alike or tensor._array.tobytes() != other._array.tobytes():
+            raise NotCapturable("gradients are others where tensors are walked over")
+        self._by_tensor.note(tensor, value)
+        self._by_array.note(tensor._array, value)
+
     def holds(self, array: Any) -> bool:
         """Whether an array is that of a value."""
         return self._by_array.get(array) is not None
@@ -160,6 +167,8 @@ class Known:
             value = self.find(piece)
             if value is None:
                 raise NotCapturable("a tensor whose making was not seen")
+            if piece._array.dtype.kind == "c" and is_conjugate(piece):
+                raise NotCapturable("a conjugate, which follows what is written to the tensor that it was made of")
             return value
         if hasattr(piece, "__array__"):
             raise NotCapturable("a NumPy array among the arguments of an operation")

@@ -6,11 +6,13 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..autograd import api
-from ..core import engine, leaf
+from ..core import engine
 from ..core.record import Record
-from ..core.tensor import Tensor, wrap
-from ..ground import errors, modes
+from ..core.tensor import Tensor
+from ..ground import modes
 from .advice import place
 from .known import Known
 from .operations import without_gradients
@@ -47,41 +49,51 @@ class Passes(Known):
             raise NotCapturable("backward(create_graph=True) and backward(inputs=...) are not followed")
         roots = self._roots(outputs, seeds)
         leaves = self._leaves_below(roots)
-        grads = self.walk(roots, leaves, bool(arguments.get("retain_graph")))
-        for variable, grad in zip(leaves, grads, strict=True):
-            if grad is not None:  # the graph is freed by now: the gradients are added, whether that can be noted or not
-                there = variable._grad
-                with leaf.adding:
-                    leaf.accumulate(variable, grad._array)  # which copies, as the capture holds the array too
-                try:
-                    self._into(variable, grad, there)
-                except NotCapturable as reason:
-                    self.give_up(str(reason))
+        grads = self.walk(roots, leaves)
+        there = [variable._grad for variable in leaves]
+        self._really(proceed, args, kwargs)
+        try:
+            for variable, grad, before in zip(leaves, grads, there, strict=True):
+                if grad is not None:
+                    self._into(variable, grad, before)
+        except NotCapturable as reason:
+            self.give_up(str(reason))
 
-    def _grad(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Tensor | None, ...]:
+    def _really(self, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Make a call of which the steps are noted already."""
+        self._muted = True
+        try:
+            return proceed(*args, **kwargs)
+        finally:
+            self._muted = False
+
+    def _grad(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         arguments = _GRAD.bind(*args, **kwargs).arguments
         outputs, wanted = api._outputs(arguments["outputs"]), arguments["inputs"]
         wanted = (wanted,) if isinstance(wanted, Tensor) else tuple(wanted)
-        seeds, create = arguments.get("grad_outputs"), arguments.get("create_graph", False)
+        create = bool(arguments.get("create_graph", False))
         if arguments.get("is_grads_batched") or arguments.get("materialize_grads"):
             raise NotCapturable("grad(is_grads_batched=True) and grad(materialize_grads=True) are not followed")
-        roots = self._roots(outputs, seeds)
+        roots = self._roots(outputs, arguments.get("grad_outputs"))
         self._leaves_below(roots)
         edges = [api._target(tensor, roots) for tensor in wanted]
         if any(edge is None for edge in edges):
             raise NotCapturable("it asks for the gradient of a tensor that has none")
         unique = list(dict.fromkeys(edges))
-        keep = arguments.get("retain_graph")
-        grads = self.walk(roots, unique, bool(create if keep is None else keep), create=bool(create))
-        by_edge = dict(zip(unique, grads, strict=True))
-        result = [by_edge[edge] for edge in edges]
-        unused = [place for place, grad in enumerate(result) if grad is None]
-        if unused and not arguments.get("allow_unused"):
-            raise RuntimeError(errors.UNUSED.format(index=unused[0]))
+        by_edge = dict(zip(unique, self.walk(roots, unique, create=create), strict=True))
+        grads = [by_edge[edge] for edge in edges]
+        if create and None not in grads and arguments.get("retain_graph") is not False:
+            return tuple(grads)  # which have a way back that was heard
         if create:
-            return tuple(result)
-        shown: set[int] = set()
-        return tuple([None if grad is None else wrap(api._own(grad._array, shown)) for grad in result])
+            raise NotCapturable("a gradient is missing, or the graph is freed that it goes back to")
+        result = self._really(proceed, args, kwargs)
+        try:
+            for tensor, grad in zip(result, grads, strict=True):
+                if tensor is not None:
+                    self.same(tensor, grad)
+        except NotCapturable as reason:
+            self.give_up(str(reason))
+        return result
 
     def _roots(self, outputs: Sequence[Tensor], seeds: Any) -> list[tuple[Any, Any]]:
         """The edges at which a walk begins, and the gradients with which it does."""
@@ -108,17 +120,16 @@ class Passes(Known):
         return leaves
 
     def walk(
-        self, roots: list[tuple[Any, Any]], edges: list[Any], retain_graph: bool,
-        ends: bool = False, create: bool = False,
-    ) -> list[Any]:  # fmt: skip
-        """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own."""
+        self, roots: list[tuple[Any, Any]], edges: list[Any], ends: bool = False, create: bool = False
+    ) -> list[Any]:
+        """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own. The graph stays."""
         if self.has_halves:
             raise NotCapturable("derivatives in half precision, which walks over arrays round less often")
         before, depth = modes.local.grad, self._depth
         try:
             modes.set_grad(create)
             self._depth = 1  # what the rules call is a part of the walk
-            grads = engine.general(roots, retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=ends)
+            return engine.general(roots, retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=ends)
         except Exception as error:  # noqa: BLE001  arrays may go where tensors do not: nothing has happened yet
             raise NotCapturable(f"a rule raises {type(error).__name__}") from None
         finally:
@@ -126,15 +137,12 @@ class Passes(Known):
             modes.off |= modes.local.me
             modes.local.grad = before
             modes.settle()
-        if not retain_graph:
-            below = engine.dependencies([edge for edge, _ in roots])
-            for record in engine.leading_to(below, dict.fromkeys(edges)):
-                record.release()
-        return grads
 
     def _into(self, variable: Tensor, grad: Tensor, there: Tensor | None) -> None:
         """Note what was added into the gradient of a leaf; ``there`` is what it had before."""
         target, value = self.itself(variable), self.operand(grad)
+        if there is None and not np.array_equal(variable._grad._array, grad._array, equal_nan=True):
+            raise NotCapturable("gradients are others where tensors are walked over")
         step = Step("gradient", "set" if there is None else "add", variable, (target, value), acts=True)
         if there is None:
             step.results = (self.new(variable._grad, "made"),)
@@ -162,11 +170,7 @@ class Passes(Known):
         if len(args) != 1 or kwargs:
             raise NotCapturable("an optimizer is given a closure")
         (optimizer,) = args
-        self._muted = True
-        try:
-            result = proceed(optimizer)
-        finally:
-            self._muted = False
+        result = self._really(proceed, args, kwargs)
         every = [p for group in optimizer.param_groups for p in group["params"] if p._grad is not None]
         try:
             places = tuple([(self.itself(p), self.operand(p._grad)) for p in every])

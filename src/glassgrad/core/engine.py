@@ -73,7 +73,7 @@ def general(
     """
     collected = dict.fromkeys(inputs or ())
     owed = dependencies([edge for edge, _ in roots], collected if ends else {})
-    needed = None if inputs is None else leading_to(owed, collected)  # the records that run; None: all
+    needed = None if inputs is None else _leading_to(owed, collected)  # the records that run; None: all
     if needed is not None and ends:
         needed.difference_update(collected)
     if needed is not None and accumulate:
@@ -201,7 +201,7 @@ def dependencies(roots: Iterable[Any], ends: Container[Any] = ()) -> dict[Any, i
     return waiting
 
 
-def leading_to(edges: Iterable[Any], collected: dict[Any, Any]) -> set[Any]:
+def _leading_to(edges: Iterable[Any], collected: dict[Any, Any]) -> set[Any]:
     """The records that must run so that every collected edge receives its gradient."""
     needed: set[Any] = set()
     records = [edge for edge in edges if isinstance(edge, Record)]
