@@ -199,6 +199,9 @@ class Builder:
         if whole is not None:
             self._same_memory(forward)
             native = write_call(text, whole)
+            for step in forward:  # where the result is a gradient
+                if step.kind == "gradient" and step.results and step.results[0].holder in self.names.values():
+                    text.add(f"    {step.results[0].holder} = {text.operand(step.operands[0], True)}._grad")
             self._results(forward, [])
             return native
         text.names.update({v.name: v.held for step in every for v in step.inputs if v.source == "constant"})
