@@ -42,8 +42,7 @@ DEFERRED = TELLING.union(
 
     add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
     sub_number pow pow_base pow_number square float_power positive
-    __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
-    reflected_sub reflected_div power_operator abs_operator pos_operator invert_operator _reflected_matmul
+    __pos__ reflected_sub reflected_div power_operator abs_operator pos_operator invert_operator _reflected_matmul
     div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
     fill_ copy_
 
@@ -69,8 +68,8 @@ DEFERRED = TELLING.union(
     mse_loss l1_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy_with_logits kl_div cross_entropy
     margin_ranking_loss hinge_embedding_loss cosine_embedding_loss poisson_nll_loss
 
-    addbmm baddbmm bmm linalg_cross trace addmm addmv addr dot mm mv vdot linear_2d linear column_sums matmul __matmul__
-    __rmatmul__ outer inner bilinear einsum tensordot cross
+    addbmm baddbmm bmm linalg_cross trace addmm addmv addr dot mm mv vdot linear_2d linear column_sums matmul
+    outer inner bilinear einsum tensordot cross
 
     native_layer_norm native_group_norm fused_rms_norm layer_norm group_norm rms_norm batch_norm native_batch_norm
     move_statistics

@@ -424,7 +424,7 @@ class Run(Segment):
                     raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
                 if self.noting is not None and real._array.strides != meta.strides and real._array.size:
                     self.noting.give_up("a gradient lies otherwise in memory where tensors are walked over")
-                    real._array = laid(real._array, [stride // meta.numpy.itemsize for stride in meta.strides])
+                    real._array = laid(real._array, tuple([n // meta.numpy.itemsize for n in meta.strides]))
                 if self.noting is not None and type(real._array) is np.bool_:  # of which there are two in all
                     self.noting.same(real, things[place])
                 lazy.settle(things[place], real)
