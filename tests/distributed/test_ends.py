@@ -48,7 +48,7 @@ def _killed(rank, folder, when):
 @pytest.mark.parametrize("when", ["before", "after a collective", "message"])
 def test_a_killed_rank_is_an_error_on_the_others(tmp_path, when):
     context = mp.start_processes(_killed, (str(tmp_path), when), nprocs=3, join=False, start_method="fork")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 100
     while not all(os.path.exists(f"{tmp_path}/told {rank}") for rank in (0, 2)):
         assert time.monotonic() < deadline, "a rank hangs"
         time.sleep(0.02)
@@ -313,7 +313,7 @@ def test_what_ranks_print_is_shown_without_the_report_of_mpiexec():
 
 
 def _gone(pids):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         left = [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
         if not left:
