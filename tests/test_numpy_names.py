@@ -1,11 +1,14 @@
 """NumPy's names for arguments, wherever PyTorch's parser takes them."""
 
+import importlib
 import inspect
 
 import pytest
 
 import glassgrad
 from glassgrad.core.row import TABLE
+from tests.laws import Call
+from tests.samples import all_samples
 
 ALONG = """
 argmax argmin all any amax amin count_nonzero logsumexp max mean median min mode nanmean nanmedian nansum prod std sum
@@ -86,6 +89,45 @@ def test_torch_takes_them_too(name):
     assert [len(part) for part in taken[0]] == [len(part) for part in taken[1]]
     for ours, theirs in zip(glassgrad.tensor(taken[1][0]).flatten(), torch.tensor(taken[0][0]).flatten(), strict=True):
         assert ours.item() == pytest.approx(theirs.item(), rel=1e-6)
+
+
+def _by_name(torch, sample):
+    """The names of a sample's arguments, in every way that PyTorch's parser may know them, NumPy's among them."""
+    for name in {sample.name.split(".")[-1], sample.name.replace(".", "_")}:
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}"):
+            names = ["input" if each.name == "self" else each.name for each in schema.arguments]
+            if len(names) >= len(sample.args) and names[:1] != ["a"]:  # "a" is a number there
+                names = [*names[: len(sample.args)], *sample.kwargs]
+                for to in ({}, {"dim": "axis"}, {"keepdim": "keepdims"}, {"dim": "axis", "keepdim": "keepdims"}):
+                    if to.keys() <= {*names}:
+                        yield tuple(to.get(each, each) for each in names)
+
+
+@pytest.mark.torch
+@pytest.mark.once
+@pytest.mark.filterwarnings("ignore")
+def test_every_argument_has_the_names_that_torch_takes():
+    """Samples of all operations, with all arguments by name."""
+    torch = pytest.importorskip("torch")
+    importlib.import_module("torch.nn.functional")
+    ways = {}
+    for sample in all_samples():
+        if sample.in_torch and not sample.name.startswith("Tensor."):
+            for names in _by_name(torch, sample):
+                ways.setdefault((sample.name, names), sample)
+    refused = []
+    for (name, names), sample in ways.items():
+        calls = [Call(sample, t, sample.only[0]) for t in (torch, glassgrad)]
+        given = [dict(zip(names, [*call.args, *call.kwargs.values()], strict=True)) for call in calls]
+        try:
+            function(torch, name)(**given[0])
+        except (TypeError, RuntimeError):
+            continue  # another overload
+        try:
+            function(glassgrad, name)(**given[1])
+        except TypeError as error:
+            refused.append(f"{name}{names}: {error}")
+    assert len(ways) > 800 and not refused, "\n".join(refused)
 
 
 def test_input_and_other():

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from multiprocessing import AuthenticationError
+from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
+from glassgrad.distributed.local import Channel
+from glassgrad.ground.waiting import poll
 from glassgrad.multiprocessing import launcher, meeting
 
 from .conftest import free_port
@@ -45,13 +48,47 @@ def _killed(rank, folder, when):
 @pytest.mark.parametrize("when", ["before", "after a collective", "message"])
 def test_a_killed_rank_is_an_error_on_the_others(tmp_path, when):
     context = mp.start_processes(_killed, (str(tmp_path), when), nprocs=3, join=False, start_method="fork")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 100
     while not all(os.path.exists(f"{tmp_path}/told {rank}") for rank in (0, 2)):
         assert time.monotonic() < deadline, "a rank hangs"
         time.sleep(0.02)
     for process in context.processes:
         process.kill()
         process.join()
+
+
+def test_what_was_sent_to_a_rank_that_left_with_it_is_sent(monkeypatch):
+    """Whoever is slow to look meets a receiver that has read all, and gone."""
+    lines = Pipe()
+    ours, theirs = (meeting.Mesh({1 - rank: line}) for rank, line in enumerate(lines))
+
+    def slow(*message):
+        sent = post(*message)
+        assert poll(receipt, 20)
+        theirs.close()
+        assert poll(lambda: 1 in ours.gone, 20)
+        return sent
+
+    post, receipt = ours.post, theirs.expect({(0, ("0", 0)): 0}, room := np.zeros(3))
+    monkeypatch.setattr(ours, "post", slow)
+    channel = Channel(ours, "0", [0, 1], 0)
+    arrived = channel.send(np.ones(3), 1, 0)
+    assert arrived() == (1, 24) and receipt() == (0, 24) and room.tolist() == [1, 1, 1]
+    monkeypatch.undo()
+    assert channel.send(np.ones(3), 1, 0)() is None  # nobody is there any more
+
+
+def test_a_rank_that_ends_within_a_message_keeps_no_other_from_being_heard():
+    (ours, theirs), (other, third) = Pipe(), Pipe()
+    mesh = meeting.Mesh({1: ours, 2: other})
+    theirs.send(("key", True))
+    theirs.send_bytes(b"and shared memory, which does not come")
+    theirs.close()
+    assert poll(lambda: 1 in mesh.gone, 20)
+    third.send(("key", False))
+    third.send_bytes(b"later")
+    assert poll(lambda: mesh.arrived[2, "key"], 20) and not mesh.arrived[1, "key"]
+    mesh.close()
 
 
 def _silent(rank, count):
@@ -276,7 +313,7 @@ def test_what_ranks_print_is_shown_without_the_report_of_mpiexec():
 
 
 def _gone(pids):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         left = [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
         if not left:

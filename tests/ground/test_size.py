@@ -24,6 +24,10 @@ def test_stays_a_size():
     assert type(shape[0]) is int and shape.numel() == 24 and Size().numel() == 1
 
 
+def test_truth_values_are_numbers():
+    assert repr([*Size([True, 2])]) == "[1, 2]"
+
+
 def test_copies():
     shape = Size([2, 3])
     for copied in (copy.copy(shape), copy.deepcopy(shape), pickle.loads(pickle.dumps(shape))):

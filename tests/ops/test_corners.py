@@ -1,4 +1,4 @@
-"""First derivatives where functions have corners, ties, and numbers that are none: beside PyTorch."""
+"""Values and first derivatives where functions have corners, ties, and numbers that are none: beside PyTorch."""
 
 from __future__ import annotations
 
@@ -126,6 +126,10 @@ t.dist(x, x.detach(), 1)
 t.dist(x, t.zeros_like(x), inf)
 t.cdist(x[:, None], t.zeros_like(x)[:, None])
 t.cdist(x[None], t.zeros_like(x)[None], p=3.)
+t.cdist(x[None], t.zeros_like(x)[None], p=0.)
+t.cdist(x[None].detach(), t.zeros_like(x)[None], p=inf) + x.nansum()
+F.pdist(t.stack([x, t.zeros_like(x)]), 0)
+F.pdist(t.stack([x, t.zeros_like(x)]).detach(), inf) + x.nansum()
 t.renorm(x[:, None], 2, 0, 1.)
 x.sign()
 x.sqrt()
@@ -219,8 +223,8 @@ t.masked.amax(x, mask=x==x)
 """
 
 
-def slope(engine: Any, expression: str, numbers: list[float]) -> Any:
-    """The gradient of a weighted sum, as an array; the type of the error where there is one."""
+def corner(engine: Any, expression: str, numbers: list[float]) -> Any:
+    """The value and the gradient of a weighted sum, as an array; the type of the error where there is one."""
     x = engine.tensor(numbers, dtype=engine.float64, requires_grad=True)
     try:
         with warnings.catch_warnings():
@@ -231,13 +235,13 @@ def slope(engine: Any, expression: str, numbers: list[float]) -> Any:
             (grad,) = engine.autograd.grad((value * weights).sum(), x)
     except (RuntimeError, IndexError, ValueError, NotImplementedError) as error:
         return type(error).__name__
-    return np.asarray(grad.tolist())
+    return np.asarray([*value.flatten().tolist(), *grad.tolist()])
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS.strip().splitlines())
-def test_slopes_at_corners(expression):
+def test_values_and_slopes_at_corners(expression):
     for numbers in NUMBERS:
-        wanted, actual = (slope(engine, expression, numbers) for engine in (torch, glassgrad))
+        wanted, actual = (corner(engine, expression, numbers) for engine in (torch, glassgrad))
         if isinstance(wanted, str) or isinstance(actual, str):
             assert wanted == actual, numbers
         else:

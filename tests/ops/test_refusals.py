@@ -1,6 +1,7 @@
 """What is refused, what is taken, and in which words: out=, overlapping memory, numbers out of range, old calls."""
 
 import random
+import warnings
 
 import pytest
 
@@ -197,16 +198,37 @@ def test_former_overload(call):
     same(f"(lambda v, m, b: {call})(torch.ones(2), torch.ones(2, 2), torch.ones(2, 2, 2))")
 
 
-def test_former_overload_warns_and_has_a_gradient():
+def test_former_overload_has_a_gradient():
     x = glassgrad.ones(2, requires_grad=True)
-    glassgrad.set_warn_always(True)
-    try:
-        with pytest.warns(UserWarning, match="This overload of addcmul is deprecated"):
-            y = glassgrad.addcmul(x, 3, x, x)
-    finally:
-        glassgrad.set_warn_always(False)
+    y = glassgrad.addcmul(x, 3, x, x)
     y.sum().backward()
     assert x.grad.tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("call", FORMER)
+def test_former_overload_warns(call):
+    told = []
+    for t in (torch, glassgrad):
+        t.set_warn_always(True)
+        try:
+            with pytest.warns(UserWarning) as warned:
+                eval(call, {"torch": t, "v": t.ones(2), "m": t.ones(2, 2), "b": t.ones(2, 2, 2)})  # noqa: S307
+        finally:
+            t.set_warn_always(False)
+        told.append([str(each.message) for each in warned])
+    if call in ("v.add(2, v)", "v.addcmul(2, v, v)"):  # these methods are told of as functions are
+        told = [[words.partition(":")[0] for words in each] for each in told]
+    assert told[1] == told[0]
+
+
+def test_former_overloads_warn_once():
+    with pytest.warns(UserWarning, match="This overload of"):
+        glassgrad.set_warn_always(True)
+        glassgrad.add(glassgrad.ones(2), 2, glassgrad.ones(2))
+        glassgrad.set_warn_always(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        glassgrad.sub(glassgrad.ones(2), 2, glassgrad.ones(2))
 
 
 @pytest.mark.parametrize(

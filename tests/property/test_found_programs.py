@@ -333,6 +333,24 @@ PROGRAMS = {
         torch.tensor([True]).pow_(-1)
         c = torch.nn.functional.binary_cross_entropy_with_logits(torch.ones(2) * 1j, torch.ones(2))
     """,
+    "pieces, and elements, by every name": """
+        a = torch.arange(4)
+        b = torch.tensor_split(a, tensor_indices_or_sections=torch.tensor(2))[1]
+        b = torch.hsplit(a, sections=2)[1]
+        b = torch.hsplit(a, indices=(1,))[1]
+        torch.tensor_split(a)
+        torch.vsplit(a.view(2, 2))
+        torch.hsplit(a, 2, sections=2)
+        torch.hsplit(a, True)
+        torch.repeat_interleave()
+        b = torch.repeat_interleave(repeats=a, output_size=6)
+        torch.repeat_interleave(a, output_size=4)
+        b = torch.isin(element=1, test_elements=a)
+        torch.isin(a, [1])
+        torch.isin(a, True)
+        torch.isin(a, 1j)
+        torch.isin(1, 2)
+    """,
     "pairs of halves that are none": "a = torch.view_as_complex(torch.zeros(3, dtype=torch.float16))",
 }
 

@@ -33,6 +33,13 @@ UNARY = {
     "mirrored": lambda lib, a: a.flip(0),
     "sorted": lambda lib, a: a.sort(-1)[0],
     "positions": lambda lib, a: a.sort(0)[1],
+    "rolled": lambda lib, a: a.roll(1, 0),
+    "rolled twice": lambda lib, a: a.roll((1, 2), (0, -1)),
+    "leaky": lambda lib, a: lib.nn.functional.rrelu(a),
+    "slices filled": lambda lib, a: a.index_fill(0, lib.tensor([0]), 1.0),
+    "elements put": lambda lib, a: a.put(lib.tensor([0]), lib.tensor([1.0])),
+    "index put": lambda lib, a: a.index_put((lib.tensor([0]),), lib.tensor(1.0)),
+    "groups": lambda lib, a: lib.nn.functional.group_norm(a, 1) if a.numel() > len(a) and a.ndim > 1 else a,
 }
 SEVERAL = {
     "add": lambda lib, a, b: a + b,
@@ -49,6 +56,9 @@ SEVERAL = {
     "where": lambda lib, a, b, c: lib.where(a > 0, b, c),
     "lerp": lambda lib, a, b, c: lib.lerp(a, b, c),
     "addcmul": lambda lib, a, b, c: lib.addcmul(a, b, c),
+    "stacked": lambda lib, a, b: lib.stack([a, b]),
+    "stacked further in": lambda lib, a, b: lib.stack([a, b], min(1, a.ndim)),
+    "joined": lambda lib, a, b: lib.cat([a, b], -1),
 }
 
 

@@ -146,9 +146,7 @@ class Channel:
 
     def send(self, array: np.ndarray, peer: int, tag: int) -> Callable[[], Any]:
         """Send an array to another rank, which reads whatever comes: this waits for nobody."""
-        place = self.ranks[peer]
-        self.mesh.post(place, (self.name, tag), raw(array))
-        sent = place not in self.mesh.gone
+        sent = self.mesh.post(self.ranks[peer], (self.name, tag), raw(array))
         return lambda: (peer, array.nbytes) if sent else None
 
     def receive(self, array: np.ndarray, peer: int | None, tag: int) -> Callable[[], Any]:

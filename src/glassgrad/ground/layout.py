@@ -144,6 +144,13 @@ def dense_like(array: Any, dtype: Any) -> Any:
     return like if lies_as(like, array) else unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
 
 
+def copied(array: Any) -> Any:
+    """A copy of an array that lies as it does, without gaps or repetitions."""
+    copy = dense_like(array, array.dtype)
+    copy[...] = array
+    return copy
+
+
 def lies_as(copy: Any, array: Any) -> bool:
     """Whether what NumPy made like an array has the strides of that, as it has of most dense ones."""
     if copy.itemsize != array.itemsize:

@@ -168,10 +168,13 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(text, category, stacklevel=level)
 
 
-def warn_once(text: str) -> None:
-    """A UserWarning that PyTorch gives once in a process, or always where :func:`set_warn_always` asks for that."""
-    if text not in _given or _set.warn_always:
-        _given.add(text)
+def warn_once(text: str, about: str = "") -> None:
+    """A UserWarning that PyTorch gives once in a process, or always where :func:`set_warn_always` asks for that.
+
+    about   what is warned of once in several words
+    """
+    if (about or text) not in _given or _set.warn_always:
+        _given.add(about or text)
         warn(text)
 
 

@@ -79,6 +79,8 @@ _new: Callable[[type[Size], tuple[int, ...]], Size] = tuple.__new__
 
 
 def _integer(item: Any, position: int) -> int:
+    if isinstance(item, bool):
+        return int(item)
     if isinstance(item, int | np.integer):
         return item  # type: ignore[return-value]  # kept as it came, as torch does
     try:

@@ -212,19 +212,22 @@ class Mesh:
         self.arrived: dict[Any, deque[Any]] = defaultdict(deque)  # what nobody took yet, by rank, group and kind
         self.expected: list[Message] = []  # in the order of asking
         self.handing_out = threading.Lock()
+        self.reader = threading.Thread(target=self._read, daemon=True, name="messages")
         if lines:
-            threading.Thread(target=self._read, daemon=True, name="messages").start()
+            self.reader.start()
 
-    def post(self, rank: int, key: Any, content: Any, memory: Any = None) -> None:
-        """Send bytes to a rank, and with them shared memory."""
+    def post(self, rank: int, key: Any, content: Any, memory: Any = None) -> bool:
+        """Send bytes to a rank, and with them shared memory; whether they left: who has got them may be gone by now."""
         try:
             with self.locks[rank]:
                 self.lines[rank].send_bytes(pickle.dumps((key, memory is not None)))
                 self.lines[rank].send_bytes(content)
                 if memory is not None:
                     _hand(self.lines[rank], memory)
+            return True
         except (OSError, ValueError, TypeError):
             self.gone.add(rank)  # who waits for it says so
+            return False
 
     def _read(self) -> None:
         waiting: dict[Any, int] = {line: rank for rank, line in self.lines.items()}
@@ -237,7 +240,7 @@ class Mesh:
                 try:
                     key, handed = pickle.loads(line.recv_bytes())
                     self.arrived[waiting[line], key].append((line.recv_bytes(), _handed(line) if handed else None))
-                except (OSError, EOFError, TypeError, ValueError):
+                except (OSError, EOFError, TypeError, ValueError, IndexError):  # with IndexError, no memory came
                     self.gone.add(waiting.pop(line))
 
     def hand_out(self) -> None:
@@ -263,10 +266,13 @@ class Mesh:
 
     def close(self) -> None:
         """End the connections, which the others and the thread see at once."""
-        for line in self.lines.values():
-            if sys.platform != "win32":
-                with _socket(line) as ended:
+        if sys.platform != "win32":
+            for line in self.lines.values():
+                with _socket(line) as ended, suppress(OSError):  # not where the other side was first
                     ended.shutdown(socket.SHUT_RDWR)
+            if self.reader.is_alive():
+                self.reader.join()  # else it might read what is opened next, by the same number
+        for line in self.lines.values():
             line.close()
 
 

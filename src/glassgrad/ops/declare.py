@@ -179,7 +179,7 @@ def writer(row: Row) -> Callable[..., Any]:
             kwargs = in_pytorchs_words(kwargs, synonyms)
             values = list(args)
             if row.formerly and any([isinstance(value, Tensor) for value in args[n_inputs - 1 :]]):
-                tensors, former_settings = call.refusals.former(row, (self, *args))
+                tensors, former_settings = call.refusals.former(row, (self, *args), True)
                 return in_place(row, self, tensors[1:], former_settings)
             for name in row.inputs[1 + len(values) : n_inputs]:
                 values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)

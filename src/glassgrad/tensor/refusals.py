@@ -53,17 +53,31 @@ def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, writt
     return TypeError(f"{function}(): argument '{name}' (position {number}) must be Tensor, not {type(value).__name__}")
 
 
-def former(row: Row, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+def former(row: Row, values: Sequence[Any], written: bool = False) -> tuple[Sequence[Any], Sequence[Any]]:
     """Inputs and settings of a call as PyTorch once took them: numbers in front of what they scale."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     numbers = [value for value in values if not isinstance(value, Tensor)]
     if len(tensors) != len(row.inputs) or not 0 < len(numbers) <= len(row.formerly):
         raise wrong_type(row, values[: len(row.inputs)])
-    names = ", ".join(f"Tensor {'input' if name == 'self' else name}" for name in row.inputs)
-    later = ", ".join(f"Number {name} = 1" for name in row.formerly)
+    names = [f"Tensor {'input' if name == 'self' else name}" for name in row.inputs]
+    of_tensors, of_numbers = iter(names), (f"Number {name}" for name in row.formerly)
+    last = max(place for place, value in enumerate(values) if isinstance(value, Tensor))  # then come defaults
+    given = [next(of_tensors if isinstance(value, Tensor) else of_numbers) for value in values[: last + 1]]
+    later = ["*", *[f"Number {name} = 1" for name in row.formerly]]
+    function = f"{row.name}_" if written else row.name
+    if written or len(row.formerly) > 1 and isinstance(values[0], Tensor):  # a method
+        given, names = [each for each in given if each != "Tensor input"], names[1:]
+        forms = [given, [*names, *later]]
+    else:
+        later.append("Tensor out = None")
+        forms = [[*given, "*", later[-1]], [*names, *later]]
+        forms += [[*names, "torch.dtype out_dtype", *later]] if function in ("addmm", "baddbmm") else []
+    this, *others = [f"\n\t{function}({', '.join(form)})" for form in forms]
     warn_once(
-        f"This overload of {row.name} is deprecated:\n\tnumbers stand before the tensors that they scale\n"
-        f"Consider using one of the following signatures instead:\n\t{row.name}({names}, *, {later})"
+        f"This overload of {function} is deprecated:{this}\nConsider using one of the following signatures instead:"
+        f"{''.join(others)} (Triggered internally at "
+        "/__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841.)",
+        "a former overload",
     )
     named = {**row.defaults, **dict(zip(row.formerly, numbers, strict=False))}
     return tensors, [named[name] for name in row.settings]

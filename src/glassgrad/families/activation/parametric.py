@@ -50,7 +50,7 @@ def slope_of_glu(grad: Any, self: Any, self_sizes: Any, dim: Any) -> Any:
     return cat([grad * gate, grad * first * (gate * (1 - gate))], dim)
 
 
-@op(public=False, serves=(FLOATS, "rrelu_with_noise_out_cpu"), batched="first")
+@op(public=False, serves=(FLOATS, "rrelu_with_noise_out_cpu"), layout="plain", batched="first")
 def rrelu_with_noise(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
     """The elements times ``noise``, one where they are positive; out of training, negative ones times its mean."""
     return self * noise if training else leaky_relu.row.kernel(self, (lower + upper) / 2)

@@ -384,7 +384,7 @@ def addcmul(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: 
 def addcmul_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
     """In-place :func:`addcmul`."""
     if more:
-        (_, tensor1, tensor2), (value,) = former(combined.addcmul.row, (self, tensor1, tensor2, *more))
+        (_, tensor1, tensor2), (value,) = former(combined.addcmul.row, (self, tensor1, tensor2, *more), True)
     _three_tensors("addcmul_", self, tensor1, tensor2)
     return written(combined.addcmul, self, tensor1, tensor2, settings=(value,))
 
@@ -402,7 +402,7 @@ def addcdiv(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: 
 def addcdiv_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
     """In-place :func:`addcdiv`."""
     if more:
-        (_, tensor1, tensor2), (value,) = former(combined.addcdiv.row, (self, tensor1, tensor2, *more))
+        (_, tensor1, tensor2), (value,) = former(combined.addcdiv.row, (self, tensor1, tensor2, *more), True)
     _three_tensors("addcdiv_", self, tensor1, tensor2)
     return written(combined.addcdiv, self, tensor1, tensor2, settings=(value,))
 

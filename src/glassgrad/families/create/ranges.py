@@ -13,6 +13,7 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
+from ...ground.synonyms import NUMPY, in_pytorchs_words
 from ...ground.window import dense, overlaps, strides_of
 from ...ops.declare import composite
 from ...tensor.out import Composed, into
@@ -326,7 +327,7 @@ def eye(
 def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
     def copied(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         need_tensor(name, "input", 1, input)
-        viewed = view(input, *args, **kwargs)
+        viewed = view(input, *args, **in_pytorchs_words(kwargs, NUMPY))
         if isinstance(viewed, tuple):
             if out is None:
                 return tuple(compact(part) for part in viewed)
@@ -345,7 +346,7 @@ def _method(name: str) -> Callable[..., Any]:
     return lambda input, *args, **kwargs: getattr(input, name)(*args, **kwargs)
 
 
-def _sliced(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     return piece(input, dim, 0 if start is None else start, end, step)
 
 
@@ -368,7 +369,7 @@ for _name, _doc in (
 ):
     _copied(f"{_name}_copy", _method(_name), _doc)
 _copied("alias_copy", alias, "The tensor")
-_copied("slice_copy", _sliced, "Part of a dimension")
+_copied("slice_copy", _slice, "Part of a dimension")
 
 
 _copied("view_as_real_copy", view_as_real, "Complex numbers as pairs of real ones")

@@ -126,4 +126,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     if input._array.dtype.itemsize == 2:
         raise not_implemented("pdist", input._array)
     first, second = np.triu_indices(len(input._array), 1)
-    return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)
+    apart = input.index_select(0, wrap(first)) - input.index_select(0, wrap(second))
+    if p == 0:  # how many differ; none of NaN
+        return apart.abs().ceil().clamp_max(1).sum(1)
+    return norm_dim(apart, float(p), (1,), False)

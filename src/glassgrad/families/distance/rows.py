@@ -221,6 +221,10 @@ def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
         squares = along(a * a, (a.ndim - 1,), True) + np.swapaxes(along(b * b, (b.ndim - 1,), True), -1, -2)
         return np.sqrt(np.maximum(squares - 2 * np.matmul(a, np.swapaxes(b, -1, -2)), 0))
     apart = x1[..., :, None, :] - x2[..., None, :, :]
+    if p == inf:  # the largest of what is a number, as PyTorch compares
+        return np.fmax.reduce(np.abs(apart), axis=-1, initial=0)
+    if p == 0:  # how many differ; none of NaN
+        return along(np.minimum(np.ceil(np.abs(apart)), 1), (apart.ndim - 1,), False)
     return norm_of(apart, p, (apart.ndim - 1,), False)
 
 
@@ -235,7 +239,7 @@ def _cdist_rule(grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_size
     else:
         back = slope_of_norm(grad, apart, result, sizes, p, (lead + 2,), False)
     if back is None:
-        return x1 * 0, x2 * 0
+        return sgn(x1) * 0, sgn(x2) * 0  # zero at NaN too
     first = sum_dim(back, (lead + 1,), False) if needs[0] else None
     return first, -sum_dim(back, (lead,), False) if needs[1] else None
 

@@ -91,16 +91,16 @@ def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: fl
 
 
 @unit
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+def one_hot(input: Any, num_classes: int = -1) -> Any:
     """Zeros, and a one in a new last dimension where each element points."""
-    check_tensor(tensor, "one_hot")
-    if tensor._array.dtype != np.int64:
+    check_tensor(input, "one_hot")
+    if input._array.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not tensor._array.size:
+    if not input._array.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return rows.one_hot_of(tensor, num_classes)
-    values = all_values(tensor)
+        return rows.one_hot_of(input, num_classes)
+    values = all_values(input)
     if values.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     most = int(values.max())
@@ -110,7 +110,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         raise RuntimeError("num_classes should be positive")
     elif most >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return rows.one_hot_of(tensor, num_classes)
+    return rows.one_hot_of(input, num_classes)
 
 
 # -- bags of rows ------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import fit
 from ...core.row import op
 from ...ground import dtypes, errors
+from ...ground.layout import copied
 from ...ground.window import empty_slice
 from ..scatter.kernels import add_rows
 from ..shape.rows import axis_of, on_arrays, strided, sum_to, unsigned
@@ -238,7 +239,7 @@ unfold_backward.derivative(grad_in=lambda grad, dim, size, step: unfold(grad, di
 
 
 def _replaced(self: Any, src: Any, part: Any) -> Any:
-    out = np.array(self)
+    out = copied(self)
     window = part(out)
     if window.shape != src.shape:
         raise RuntimeError(
@@ -432,7 +433,7 @@ def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) 
             f"Index put requires the source and destination dtypes match, got {dtypes.of(self.dtype).scalar_name} for "
             f"the destination and {dtypes.of(values.dtype).scalar_name} for the source."
         )
-    out = np.array(self)
+    out = copied(self)
     put_at(out, _key(indices), values, accumulate)
     return out
 

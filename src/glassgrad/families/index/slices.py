@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import REALS, op
 from ...ground import errors
+from ...ground.layout import copied
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -212,7 +213,7 @@ def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)]
         raise IndexError(f"index {int(bad.reshape(-1)[0])} is out of bounds for dimension {axis} with size {size}")
-    out = np.array(self)
+    out = copied(self)
     if self.ndim:
         out[_along(axis, index)] = value
     elif index.size:

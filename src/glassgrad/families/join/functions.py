@@ -12,6 +12,7 @@ from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
 from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import masked_select, slice
 from ..index.slices import index_select
 from ..shape.functions import atleast_1d, atleast_2d, atleast_3d, sizes_of
@@ -148,15 +149,29 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
     return unsafe_split(input, size, dim) if size else untracked(rows.split_with_sizes(input, (0,) * chunks, dim))
 
 
+def _splits(name: str, input: Any, *ways: Any) -> Any:
+    """The one that was given of the ways to say into which pieces: how many, or where they begin."""
+    given = [way for way in ways if way is not None]
+    if len(given) == 1 and not isinstance(given[0], bool):
+        if isinstance(given[0], (tuple, list, Tensor)) or hasattr(given[0], "__index__"):
+            return given[0]
+    forms = ["int sections", "tuple of ints indices"]
+    if name == "tensor_split":
+        kinds = "tuple of ints indices", "Tensor tensor_indices_or_sections", "int sections"
+        forms = [f"{kind}, int dim = 0" for kind in kinds]
+    raise no_match(name, (input, *given), *[f"Tensor input, {form}" for form in forms])
+
+
 @composite()
 def tensor_split(
-    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
-) -> tuple[Tensor, ...]:
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None,
+    tensor_indices_or_sections: Any = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """Views of pieces of ``dim``: so many of nearly one size, or those between the indices listed."""
     ndim = input._array.ndim
     if not ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    splits = next(value for value in (indices_or_sections, indices, sections) if value is not None)
+    splits = _splits("tensor_split", input, indices_or_sections, indices, sections, tensor_indices_or_sections)
     size = input._array.shape[axis_of(dim, ndim)]
     if isinstance(splits, Tensor):
         expected = "tensor_split expected tensor_indices_or_sections to"
@@ -197,21 +212,30 @@ def _evenly(name: str, least: int, input: Tensor, splits: Any, dim: int) -> tupl
 
 
 @composite()
-def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def hsplit(
+    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """Views of pieces side by side."""
-    return _evenly("hsplit", 1, input, indices_or_sections, 0 if input._array.ndim == 1 else 1)
+    splits = _splits("hsplit", input, indices_or_sections, indices, sections)
+    return _evenly("hsplit", 1, input, splits, 0 if input._array.ndim == 1 else 1)
 
 
 @composite()
-def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def vsplit(
+    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """Views of pieces on top of each other."""
-    return _evenly("vsplit", 2, input, indices_or_sections, 0)
+    splits = _splits("vsplit", input, indices_or_sections, indices, sections)
+    return _evenly("vsplit", 2, input, splits, 0)
 
 
 @composite()
-def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def dsplit(
+    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """Views of pieces behind each other."""
-    return _evenly("dsplit", 3, input, indices_or_sections, 2)
+    splits = _splits("dsplit", input, indices_or_sections, indices, sections)
+    return _evenly("dsplit", 3, input, splits, 2)
 
 
 # -- grids -------------------------------------------------------------------------------------------------------------
@@ -316,11 +340,18 @@ def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 
 @composite()
 def repeat_interleave(
-    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: Any = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
+    if input is None:
+        input, repeats = repeats, None
+    if input is None:
+        every = "int dim = None"
+        kinds = f"Tensor input, Tensor repeats, {every}", "Tensor repeats", f"Tensor input, int repeats, {every}"
+        raise no_match("repeat_interleave", (), *[f"{kind}, *, int output_size = None" for kind in kinds])
+    need_tensor("repeat_interleave", "repeats", 1, input)
     if repeats is None:
-        return wrap(_spread(input._array, None).astype(input._array.dtype, copy=False))
+        return wrap(_spread(input._array, output_size).astype(input._array.dtype, copy=False))
     if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "

@@ -61,7 +61,7 @@ def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
         joined = np.concatenate(tensors, axis=dim)
-        if joined.flags.c_contiguous:
+        if joined.flags.c_contiguous and (joined.ndim < 4 or 1 not in tensors[0].shape):
             return joined
         formats = {layout.suggested(tensor.shape, strides_of(tensor)) for tensor in tensors if tensor.shape != (0,)}
         shared = formats.pop() if len(formats) == 1 else "contiguous_format"
@@ -104,11 +104,24 @@ def stack(tensors: Any, /, dim: Any) -> Any:
                 f"{list(tensor.shape)} at entry {entry}"
             )
     axis = axis_of(dim, len(first) + 1)
+    if len(first) > 3 and (strides := _stacked_strides(tensors, axis)):
+        return layout.laid(np.stack(tensors, axis), strides)
     if axis == 0:
         return np.array(tensors)
     out = np.empty((*first[:axis], len(tensors), *first[axis:]), tensors[0].dtype)
     np.concatenate([tensor.reshape((*first[:axis], 1, *first[axis:])) for tensor in tensors], axis, out=out)
     return out
+
+
+def _stacked_strides(tensors: Any, axis: int) -> tuple[int, ...] | None:
+    """Where what is stacked lies: as what is joined in the tensors' memory format, of which a dimension is split."""
+    first = tensors[0].shape
+    formats = {layout.suggested(first, strides_of(tensor)) for tensor in tensors}
+    if axis == len(first) or len(formats) > 1 or formats == {"contiguous_format"}:
+        return None
+    number = len(tensors)
+    strides = layout.format_strides((*first[:axis], first[axis] * number, *first[axis + 1 :]), formats.pop())
+    return (*strides[:axis], strides[axis] * first[axis], *strides[axis:])
 
 
 stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
@@ -338,7 +351,8 @@ def _rolled(array: Any, shift: int, axis: int) -> Any:
         return array.copy()
     cut = -shift % size
     lead = (ALL,) * axis
-    out = np.empty(array.shape, array.dtype)
+    name = layout.suggested(array.shape, strides_of(array)) if cut else "contiguous_format"
+    out = layout.unfilled(array.shape, layout.format_strides(array.shape, name), array.dtype)
     out[(*lead, builtins.slice(size - cut, None))] = array[(*lead, builtins.slice(0, cut))]
     out[(*lead, builtins.slice(0, size - cut))] = array[(*lead, builtins.slice(cut, None))]
     return out

@@ -228,7 +228,7 @@ def _in_place(row: Any, sizes_of: Any) -> None:
 
     def method(self: Tensor, first: Any, second: Any, *more: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
         if more:
-            (_, first, second), (beta, alpha) = former(row, (self, first, second, *more))
+            (_, first, second), (beta, alpha) = former(row, (self, first, second, *more), True)
         writable.check_writable(self, False)
         wanted = sizes_of(first._array.shape, second._array.shape)
         fits = first._array.shape[-1:] == second._array.shape[-2:-1]  # else that is told first, or the dtypes

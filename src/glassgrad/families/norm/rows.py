@@ -312,6 +312,7 @@ _NONE = np.empty(0, F32)
     differentiable=("result0",),
     public=False,
     serves=(FLOATS, "GroupNormKernelImpl"),
+    layout="channels",
     few=True,
     native=lambda input, weight=None, bias=None, N=0, C=0, HxW=0, group=1, eps=1e-5: compiled.norm.group_forward(
         input, weight, bias, N, C, group, eps

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.row import op
 from ...ground import dtypes, errors
+from ...ground.layout import dense_like
 from ...kernels.columns import not_implemented
 from ..cast.rows import fill_number
 from ..index.rows import blank, masked_fill
@@ -311,7 +312,7 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
         flat[index] = source.reshape(-1)
     if out.strides == self.strides:
         return out
-    laid = np.empty_like(self)
+    laid = dense_like(self, self.dtype)
     laid[...] = out
     return laid
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
 from ...ground.listening import asking
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ..arithmetic.functions import no_match
 from ..index.rows import select
 from ..shape.rows import axis_of
 from . import rows
@@ -225,12 +227,30 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return rows.bincount(input, weights, minlength)
 
 
+_OPERANDS = (Tensor, int, float, complex, np.generic)
+_ISIN = [
+    f"{one}, {other}, *, bool assume_unique = False, bool invert = False, Tensor out = None"
+    for one, other in (
+        ("Tensor elements", "Tensor test_elements"),
+        ("Number element", "Tensor test_elements"),
+        ("Tensor elements", "Number test_element"),
+    )
+]
+
+
 @composite()
 @asking
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Whether each element is among the test elements."""
-    for side in (elements, test_elements):
-        if isinstance(side, Tensor) and side._array.dtype.kind in "bc":
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {side.dtype.scalar_name}")
-    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
+def isin(
+    elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
+    element: Any = None, test_element: Any = None,
+) -> Tensor:  # fmt: skip
+    """Whether each element is among the test elements; of one number on either side, by its own name."""
+    sides = [element if elements is None else elements, test_element if test_elements is None else test_elements]
+    if not any(isinstance(side, Tensor) for side in sides) or not all(isinstance(side, _OPERANDS) for side in sides):
+        raise no_match("isin", [side for side in sides if side is not None], *_ISIN)
+    for side in sides:
+        kind = side.dtype if isinstance(side, Tensor) else dtypes.of(np.asarray(side).dtype)
+        if kind is dtypes.bool or kind.is_complex:
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {kind.scalar_name}")
+    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in sides]
     return wrap(np.isin(arrays[0], arrays[1], invert=invert))
