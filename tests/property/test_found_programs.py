@@ -334,6 +334,96 @@ PROGRAMS = {
         c = torch.nn.functional.binary_cross_entropy_with_logits(torch.ones(2) * 1j, torch.ones(2))
     """,
     "pairs of halves that are none": "a = torch.view_as_complex(torch.zeros(3, dtype=torch.float16))",
+    "other memory, of one that requires gradients or has another dtype": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 2
+        b.set_(torch.zeros(2))
+        b.sum().backward()
+        c = torch.zeros(3)
+        c.set_(a)
+        c.sum().backward()
+        with torch.no_grad(): b.set_(a)
+        a.set_(torch.ones(2, dtype=torch.float64))
+    """,
+    "what fits is told before the dtype": """
+        a = torch.zeros(2, dtype=torch.bool)
+        a.index_reduce_(0, torch.tensor([0, 1]), torch.ones(2), "mean")
+        a.index_reduce_(0, torch.tensor([0]), a, "mean")
+        a.index_reduce_(0, torch.tensor([0, 1]), a, "mean")
+        b = torch.nn.functional.alpha_dropout(a, 0.3, True)
+        c = torch.ones(2, 2, 2, dtype=torch.bool) @ torch.ones(2, 2, 2)
+        d = torch.linalg.cross(torch.ones(3, dtype=torch.bool), torch.ones(3))
+        e = torch.tensor([2, 3]).expand(2, 2)
+        e.pow_(-1)
+    """,
+    "an input that is given back lies as a view of it": """
+        a = torch.arange(3.0).view(3, 1).t()
+        b = Same.apply(a)
+        c = Same.apply(torch.ones(1, 3).split(2, -1)[-1])
+        d = Same.apply(torch.ones(2, 3).t())
+    """,
+    "a view of a view that is a leaf": """
+        a = torch.arange(3.0).view(1, 3).mT.contiguous().mT
+        a.requires_grad_()
+        b = a.flatten()
+        c = Dirty.apply(b)
+    """,
+    "a subclass that a batch is multiplied by": """
+        a = Subclass(torch.ones(2, 3))
+        b = torch.func.vmap(torch.mul, (None, 0))(a, torch.ones(4, 3))
+    """,
+    "sizes of complex numbers are not written over them": """
+        a = torch.tensor([1j, 2j])
+        a.abs_()
+        a.absolute_()
+        a.sgn_()
+        a.requires_grad_()
+        (a * 1).abs_()
+        a.abs_()
+    """,
+    "layers that write where they are told": """
+        a = torch.tensor([[-1.0, 0.25, 2.0], [0.5, -0.25, 25.0]])
+        b = torch.zeros(2, 3)
+        torch.nn.functional.gelu(a, out=b)
+        torch.nn.functional.softplus(a, 2, out=b)
+        torch.nn.functional.hardshrink(a, out=b)
+        torch.nn.functional.softshrink(a, out=b)
+        torch.nn.functional.logsigmoid(a, out=b)
+        torch.threshold(a, 0, 1, out=b)
+        torch.nn.functional.gelu(a, approximate="tanh", out=a)
+        c = torch.zeros(1, 1, 1)
+        torch.nn.functional.avg_pool2d(a[None], 2, out=c)
+        torch.nn.functional.avg_pool3d(torch.ones(1, 2, 2, 2), 2, out=torch.zeros(1, 1, 1, 1))
+        torch.diff(a, out=torch.zeros(2, 2))
+        torch.diff(a, n=2, prepend=a, out=torch.zeros(2, 4, dtype=torch.float64))
+        torch.diff(a > 0, out=torch.zeros(2, 2))
+        torch.isin(a, torch.tensor([2.0]), out=torch.zeros(2, 3, dtype=torch.bool))
+    """,
+    "layers that do not write just anywhere": """
+        a = torch.tensor([-1.0, 0.25, 2.0, 0.5])
+        b = torch.zeros(4, dtype=torch.float64)
+        torch.nn.functional.gelu(a, out=b)
+        torch.nn.functional.softplus(a, out=b)
+        torch.nn.functional.hardshrink(a, out=b)
+        torch.nn.functional.softshrink(a, out=b)
+        torch.nn.functional.logsigmoid(a, out=b)
+        torch.threshold(a, 0, 1, out=b.int())
+        torch.nn.functional.avg_pool2d(a.view(1, 2, 2), 2, out=b.view(1, 2, 2))
+        torch.diff(a, n=0, out=b)
+        torch.diff(a, out=b.int())
+        torch.isin(a, a, out=b)
+        torch.nn.functional.gelu(a[:3], out=a[1:])
+        torch.nn.functional.softplus(a[:3], out=a[1:])
+        torch.nn.functional.hardshrink(a[:3], out=a[1:])
+        torch.nn.functional.softshrink(a[:3], out=a[1:])
+        a.requires_grad_()
+        torch.nn.functional.gelu(a, out=torch.zeros(4))
+        torch.nn.functional.logsigmoid(a, out=torch.zeros(4))
+        torch.nn.functional.avg_pool2d(a.view(1, 2, 2), 2, out=torch.zeros(1, 1, 1))
+        torch.diff(a, out=torch.zeros(3))
+        c = torch.diff(a, n=0, out=torch.zeros(4))
+        c.sum().backward()
+    """,
 }
 
 

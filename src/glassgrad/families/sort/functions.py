@@ -11,6 +11,7 @@ from ...ground.listening import asking
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ...tensor.out import Composed, into
 from ..index.rows import select
 from ..shape.rows import axis_of
 from . import rows
@@ -227,10 +228,13 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @composite()
 @asking
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False, out: Any = None
+) -> Tensor:  # fmt: skip
     """Whether each element is among the test elements."""
     for side in (elements, test_elements):
         if isinstance(side, Tensor) and side._array.dtype.kind in "bc":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {side.dtype.scalar_name}")
     arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
-    return wrap(np.isin(arrays[0], arrays[1], invert=invert))
+    among = wrap(np.isin(arrays[0], arrays[1], invert=invert))
+    return among if out is None else into(Composed("isin"), (), out, among)  # type: ignore[no-any-return]
