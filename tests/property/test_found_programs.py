@@ -399,6 +399,18 @@ PROGRAMS = {
         torch.diff(a > 0, out=torch.zeros(2, 2))
         torch.isin(a, torch.tensor([2.0]), out=torch.zeros(2, 3, dtype=torch.bool))
     """,
+    "what is copied into out= may not lie partly on it": """
+        m = torch.arange(1.0, 40.0)
+        torch.addmm(m[0:8].view(2, 4), m[10:16].view(2, 3), m[20:32].view(3, 4), out=m[1:9].view(2, 4))
+        torch.addmv(m[0:2], m[10:16].view(2, 3), m[20:23], out=m[1:3])
+        torch.addr(m[20:26].view(2, 3), m[0:2], m[20:23], out=m[1:7].view(2, 3))
+        torch.cumsum(m[0:4], 0, out=m[1:5])
+        torch.cumprod(m[0:4], 0, out=m[1:5])
+        torch.scatter(m[0:4], 0, torch.tensor([0]), m[20:21], out=m[1:5])
+        torch.index_add(m[0:4], 0, torch.tensor([0]), m[20:21], out=m[1:5])
+        torch.addmm(m[20:28].view(2, 4), m[0:6].view(2, 3), m[20:32].view(3, 4), out=m[8:16].view(2, 4))
+        torch.addmm(m[0:4], m[10:16].view(2, 3), m[20:32].view(3, 4), out=m[32:40].view(2, 4)[:, :4])
+    """,
     "layers that do not write just anywhere": """
         a = torch.tensor([-1.0, 0.25, 2.0, 0.5])
         b = torch.zeros(4, dtype=torch.float64)
@@ -460,3 +472,14 @@ def test_a_view_that_got_another_size_is_none():
     view -= leaf
     view.sum().backward()
     assert view.tolist() == [[0, 0], [0, 0]] and leaf.grad.tolist() == [[-1, -1], [-1, -1]]
+
+
+def test_what_lies_on_out_is_read_first():
+    """PyTorch takes these calls, and reads what it has overwritten."""
+    m = glassgrad.arange(6.0)
+    glassgrad.sum(m.view(2, 3), 0, out=m[1:4])
+    assert m.tolist() == [0, 3, 5, 7, 4, 5]
+    glassgrad.addmv(m[4:6], m[:4].view(2, 2), m[1:3], out=m[2:4])
+    assert m.tolist() == [0, 3, 4 + 15, 5 + 15 + 35, 4, 5]
+    glassgrad.cummax(m[:3], 0, out=(m[1:4], glassgrad.zeros(3, dtype=glassgrad.int64)))
+    assert m.tolist() == [0, 0, 3, 19, 4, 5]
