@@ -9,6 +9,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+
+def last(names: str, more: str = "") -> str:
+    """A pattern of programs whose last line calls one of these, and goes on like that."""
+    return rf"\b({names})\([^\n]*{more}[^\n]*\Z"
+
+
 #: What a refusal is about.  Of a call with faults of two sorts, which is told is the order in which an operation looks.
 FAULTS = {
     "history": "leaf Variable|requires? grad|is a view|in no_grad mode|differentiation|inplace operation|second time",
@@ -39,32 +45,39 @@ BROKEN = (
     "isFloatingType|doesn't match the broadcast shape|ZeroTensors|INTERNAL ASSERT|Negation, the|Subtraction, the|"
     "output type|element of the written-to tensor"
 )
+#: What reads, in PyTorch, what it has overwritten where ``out=`` lies on what it is given.
+READS = (
+    r"(matmul|mm|bmm|mv|multi_dot|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|amax|amin|max|min|var|std|"
+    r"logsumexp|norm|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|cum(max|min)|median)"
+)
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"addcdiv|copysign|norm\(\w+, 0|norm\(0|take\(|gather|complex\(|index_|scatter|masked_select|" \
     "fft|angle|cummax|cummin|pow|similarity|ldexp"
+#: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
+COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
 CHANGED = r"no_grad.*(_\(|out=)|data ="
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken", BROKEN, r"backward|autograd"),
-    Reason("a rule of PyTorch's gives another shape", "taken|type", "an invalid gradient", "scatter|index_add"),
+    Reason("a rule of PyTorch's gives another shape", "taken|type", r"(Scatter|IndexAdd)\w* returned an inv"),
     Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", CHANGED),
     Reason("the shape was changed without recording", "grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|sign|round|floor|trunc|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
-    Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", r"isin|kron|take"),
-    Reason("PyTorch's error tells of its source", "words|type", "unflatten got an unexpected error|setStorage"),
-    Reason("abs_ of complex numbers", "taken", "In-place abs"),
+    Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", last("isin|kron|take")),
+    Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
+    Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_fill_?")),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("truth values that lie apart", "refused", '"dot" not', "inner|tensordot"),
-    Reason("expanded tensors are not written", "refused", "tensor refers to", r"nan_to_num_|tri[lu]_|threshold_|sum\("),
+    Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
     Reason("less is kept", "taken", "detached in-place"),
     Reason("kept longer", "refused", "a second time", "remainder|fmod|addcmul"),
-    Reason("transforms within hooks of what is saved", "taken", "saved tensor hooks", "saved_tensors_hooks"),
+    Reason("transforms within hooks of what is saved", "taken", "support saved tensor hooks", "saved_tensors_hooks"),
     Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
-    Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"torch\.func"),
+    Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"func\.(jacfwd|hessian|jvp)"),
     Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
     Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
     Reason("PyTorch's gradient is a view", "taken", "in no_grad mode|multiple views", r"autograd\.grad|func"),
@@ -82,27 +95,36 @@ REASONS = [
     Reason("PyTorch loses its place at empty blocks", "numbers.grad", "", r"\(0,( \d)?\)\)(.|\n)*block_diag"),
     Reason("truth values become float32", "numbers", "", r"bool(.|\n)*poisson_nll_loss"),
     Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)"),
-    Reason("complex numbers that are drawn", "numbers", "j", r"normal\(.*out=.*complex"),
+    Reason("complex numbers that are drawn", "numbers", "j", last("normal", "out=.*complex")),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
     Reason("where results lie that are handed on", "stride", "", r"\.data = "),
     Reason("chances that are repeated are drawn in another order", "numbers", "", r"mT\n(.|\n)*bernoulli_\("),
     Reason("the sign of NaN", "numbers", "", "copysign"),
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
-    Reason("values at infinity", "numbers", "nan|inf", "norm|gelu|qr|svd|prod|dist|solve|inv|logcumsumexp|atan2.*pow"),
-    Reason("values at infinity", "numbers", "nan|inf", r"matrix_power|det|multi_margin|addb?mm|baddbmm|addmv|addr"),
+    Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\(|logcumsumexp"),
+    Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
+    Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|addb?mm|baddbmm|addmv|addr)\(|multi_margin"),
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
-    Reason("out= takes no gradients", "refused", "don't support automatic differentiation", r"out="),
-    Reason("complex numbers into a real out=", "refused", "can't be cast", r"complex(.|\n)*mean.*out="),
+    Reason(
+        "out= takes no gradients", "refused", "don't support automatic differentiation",
+        last(r"\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
+    ),  # fmt: skip
+    Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
-    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", "ldexp.*out="),
-    Reason("low-level layers have no out=", "refused", "unexpected keyword argument 'out'"),
-    Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype|_cpu|output.dtype", "out="),
-    Reason("PyTorch reads what it has overwritten", "refused", "single memory location", r"^m = (.|\n)*out="),
-    Reason("PyTorch reads what it has overwritten", "numbers", "", r"^m = (.|\n)*out=|out=[a-j](\.detach\(\))?\)"),
-    Reason("composed operations write what they make", "written", "", "out="),
+    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=")),
+    Reason("linear has no out=", "refused", r"linear\(\) got an unexpected keyword argument 'out'"),
+    Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype", last(COMPOSED, "out=")),
+    Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),
+    Reason(
+        "PyTorch reads what it has overwritten", "refused", "single memory location",
+        "^m = (.|\n)*" + last("diag|tri[lu]|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+    ),  # fmt: skip
+    Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, "out=m")),
+    Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
+    Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
 ]
 

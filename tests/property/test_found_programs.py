@@ -352,6 +352,108 @@ PROGRAMS = {
         torch.isin(1, 2)
     """,
     "pairs of halves that are none": "a = torch.view_as_complex(torch.zeros(3, dtype=torch.float16))",
+    "other memory, of one that requires gradients or has another dtype": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 2
+        b.set_(torch.zeros(2))
+        b.sum().backward()
+        c = torch.zeros(3)
+        c.set_(a)
+        c.sum().backward()
+        with torch.no_grad(): b.set_(a)
+        a.set_(torch.ones(2, dtype=torch.float64))
+    """,
+    "what fits is told before the dtype": """
+        a = torch.zeros(2, dtype=torch.bool)
+        a.index_reduce_(0, torch.tensor([0, 1]), torch.ones(2), "mean")
+        a.index_reduce_(0, torch.tensor([0]), a, "mean")
+        a.index_reduce_(0, torch.tensor([0, 1]), a, "mean")
+        b = torch.nn.functional.alpha_dropout(a, 0.3, True)
+        c = torch.ones(2, 2, 2, dtype=torch.bool) @ torch.ones(2, 2, 2)
+        d = torch.linalg.cross(torch.ones(3, dtype=torch.bool), torch.ones(3))
+        e = torch.tensor([2, 3]).expand(2, 2)
+        e.pow_(-1)
+    """,
+    "an input that is given back lies as a view of it": """
+        a = torch.arange(3.0).view(3, 1).t()
+        b = Same.apply(a)
+        c = Same.apply(torch.ones(1, 3).split(2, -1)[-1])
+        d = Same.apply(torch.ones(2, 3).t())
+    """,
+    "a view of a view that is a leaf": """
+        a = torch.arange(3.0).view(1, 3).mT.contiguous().mT
+        a.requires_grad_()
+        b = a.flatten()
+        c = Dirty.apply(b)
+    """,
+    "a subclass that a batch is multiplied by": """
+        a = Subclass(torch.ones(2, 3))
+        b = torch.func.vmap(torch.mul, (None, 0))(a, torch.ones(4, 3))
+    """,
+    "sizes of complex numbers are not written over them": """
+        a = torch.tensor([1j, 2j])
+        a.abs_()
+        a.absolute_()
+        a.sgn_()
+        a.requires_grad_()
+        (a * 1).abs_()
+        a.abs_()
+    """,
+    "layers that write where they are told": """
+        a = torch.tensor([[-1.0, 0.25, 2.0], [0.5, -0.25, 25.0]])
+        b = torch.zeros(2, 3)
+        torch.nn.functional.gelu(a, out=b)
+        torch.nn.functional.softplus(a, 2, out=b)
+        torch.nn.functional.hardshrink(a, out=b)
+        torch.nn.functional.softshrink(a, out=b)
+        torch.nn.functional.logsigmoid(a, out=b)
+        torch.threshold(a, 0, 1, out=b)
+        torch.nn.functional.gelu(a, approximate="tanh", out=a)
+        c = torch.zeros(1, 1, 1)
+        torch.nn.functional.avg_pool2d(a[None], 2, out=c)
+        torch.nn.functional.avg_pool3d(torch.ones(1, 2, 2, 2), 2, out=torch.zeros(1, 1, 1, 1))
+        torch.diff(a, out=torch.zeros(2, 2))
+        torch.diff(a, n=2, prepend=a, out=torch.zeros(2, 4, dtype=torch.float64))
+        torch.diff(a > 0, out=torch.zeros(2, 2))
+        torch.isin(a, torch.tensor([2.0]), out=torch.zeros(2, 3, dtype=torch.bool))
+    """,
+    "what is copied into out= may not lie partly on it": """
+        m = torch.arange(1.0, 40.0)
+        torch.addmm(m[0:8].view(2, 4), m[10:16].view(2, 3), m[20:32].view(3, 4), out=m[1:9].view(2, 4))
+        torch.addmv(m[0:2], m[10:16].view(2, 3), m[20:23], out=m[1:3])
+        torch.addr(m[20:26].view(2, 3), m[0:2], m[20:23], out=m[1:7].view(2, 3))
+        torch.cumsum(m[0:4], 0, out=m[1:5])
+        torch.cumprod(m[0:4], 0, out=m[1:5])
+        torch.scatter(m[0:4], 0, torch.tensor([0]), m[20:21], out=m[1:5])
+        torch.index_add(m[0:4], 0, torch.tensor([0]), m[20:21], out=m[1:5])
+        torch.addmm(m[20:28].view(2, 4), m[0:6].view(2, 3), m[20:32].view(3, 4), out=m[8:16].view(2, 4))
+        torch.addmm(m[0:4], m[10:16].view(2, 3), m[20:32].view(3, 4), out=m[32:40].view(2, 4)[:, :4])
+    """,
+    "layers that do not write just anywhere": """
+        a = torch.tensor([-1.0, 0.25, 2.0, 0.5])
+        b = torch.zeros(4, dtype=torch.float64)
+        torch.nn.functional.gelu(a, out=b)
+        torch.nn.functional.softplus(a, out=b)
+        torch.nn.functional.hardshrink(a, out=b)
+        torch.nn.functional.softshrink(a, out=b)
+        torch.nn.functional.logsigmoid(a, out=b)
+        torch.threshold(a, 0, 1, out=b.int())
+        torch.nn.functional.avg_pool2d(a.view(1, 2, 2), 2, out=b.view(1, 2, 2))
+        torch.diff(a, n=0, out=b)
+        torch.diff(a, out=b.int())
+        torch.isin(a, a, out=b)
+        torch.nn.functional.gelu(a[:3], out=a[1:])
+        torch.nn.functional.softplus(a[:3], out=a[1:])
+        torch.nn.functional.hardshrink(a[:3], out=a[1:])
+        torch.nn.functional.softshrink(a[:3], out=a[1:])
+        a.requires_grad_()
+        torch.nn.functional.gelu(a, out=torch.zeros(4))
+        torch.nn.functional.logsigmoid(a, out=torch.zeros(4))
+        torch.nn.functional.avg_pool2d(a.view(1, 2, 2), 2, out=torch.zeros(1, 1, 1))
+        torch.diff(a, out=torch.zeros(3))
+        c = torch.diff(a, n=0, out=torch.zeros(4))
+        c.sum().backward()
+    """,
 }
 
 
@@ -388,3 +490,14 @@ def test_a_view_that_got_another_size_is_none():
     view -= leaf
     view.sum().backward()
     assert view.tolist() == [[0, 0], [0, 0]] and leaf.grad.tolist() == [[-1, -1], [-1, -1]]
+
+
+def test_what_lies_on_out_is_read_first():
+    """PyTorch takes these calls, and reads what it has overwritten."""
+    m = glassgrad.arange(6.0)
+    glassgrad.sum(m.view(2, 3), 0, out=m[1:4])
+    assert m.tolist() == [0, 3, 5, 7, 4, 5]
+    glassgrad.addmv(m[4:6], m[:4].view(2, 2), m[1:3], out=m[2:4])
+    assert m.tolist() == [0, 3, 4 + 15, 5 + 15 + 35, 4, 5]
+    glassgrad.cummax(m[:3], 0, out=(m[1:4], glassgrad.zeros(3, dtype=glassgrad.int64)))
+    assert m.tolist() == [0, 0, 3, 19, 4, 5]

@@ -60,6 +60,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             raise
         return in_place(row, target, others, numbers, asked)
     refusals.check_fits(target, result.shape)
+    refusals.check_parts(row, target, result)
     refusals.check_disjoint(row, target, others)
     record = None
     if edges:

@@ -70,8 +70,8 @@ def as_they_are() -> tuple[Any, ...]:
 def _converted(result: Any, cls: Any) -> Any:
     if cls is Tensor:
         return result
-    if isinstance(result, Tensor):
-        return result if isinstance(result, cls) else result.as_subclass(cls)  # type: ignore[attr-defined]
+    if isinstance(result, Tensor):  # at a level of a transform its type says what it stands for
+        return result if isinstance(result, cls) or result._lifted else result.as_subclass(cls)  # type: ignore[attr-defined]
     if isinstance(result, (tuple, list)):
         return type(result)(_converted(part, cls) for part in result)
     return result

@@ -113,8 +113,13 @@ def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None
     """Raise PyTorch's error where ``out`` lies on itself, or on an input that it must not lie on."""
     check_overlap(out)
     names = row.inputs if len(row.inputs) == len(flat) else (row.inputs[:1] or ("",)) * len(flat)
+    iterates = not isinstance(row, Row) or row.batched == "point"
+    asks = row.aligned or iterates and (row.inplace or not row.out)
     for name, operand in zip(names, flat, strict=True):
-        if isinstance(operand, Tensor) and (name in row.disjoint or row.aligned or row.inplace or not row.out):
+        copied = row.inplace and row.out and name == row.inputs[0]  # into ``out``, in which PyTorch then computes
+        if isinstance(operand, Tensor) and (
+            asks or name in row.disjoint or copied and operand._array.shape == out._array.shape
+        ):
             if len(row.inputs) != len(flat) and not operand._array.size:
                 continue  # of what is joined, PyTorch leaves out what is empty
             check_overlap_with(out, operand, name in row.disjoint)

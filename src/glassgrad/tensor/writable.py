@@ -59,6 +59,12 @@ def check_result(row: Row, arrays: Sequence[Any], common: Any, target: Tensor) -
         check_cast(common, target)
 
 
+def check_parts(row: Row, target: Tensor, result: Any) -> None:
+    """Refuse the real result of an operation on complex numbers: it would leave them without their other part."""
+    if not row.holomorphic and target._array.dtype.kind == "c" != result.dtype.kind:
+        raise RuntimeError(f"In-place {row.name} is not supported for complex tensors.")
+
+
 def check_disjoint(row: Row, target: Tensor, others: Sequence[Any]) -> None:
     """Refuse inputs that may share no memory with what is written."""
     for name, other in zip(row.inputs[1:], others, strict=False):

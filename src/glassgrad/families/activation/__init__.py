@@ -5,7 +5,7 @@ FUNCTIONAL = {
     "functions": (
         "celu celu_ elu elu_ gelu glu hardshrink hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ "
         "logsigmoid mish prelu relu relu6 relu_ rrelu rrelu_ selu selu_ sigmoid silu softplus softshrink softsign "
-        "tanh tanhshrink threshold threshold_"
+        "tanh tanhshrink threshold=functional_threshold threshold_"
     ),
 }
 

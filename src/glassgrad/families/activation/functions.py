@@ -13,7 +13,7 @@ from ...ground import dtypes, modes
 from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
-from ...ops.declare import composite
+from ...ops.declare import composite, functional
 from ...tensor import lifted, writable
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus
@@ -99,46 +99,53 @@ def _stored(input: Tensor, *numbers: Any) -> list[Any]:
     return [np.asarray(number).astype(input._array.dtype).item() for number in numbers]
 
 
+def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
+    if input._array.dtype.kind == "f" and type(value) is float:
+        return threshold, value
+    return _stored(input, threshold, value)
+
+
 @composite(method=False)
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: float, value: float, *, out: Any = None) -> Tensor:
     """The elements above ``threshold``, ``value`` for the others."""
-    if input._array.dtype.kind != "f" or type(value) is not float:
-        threshold, value = _stored(input, threshold, value)
-    if inplace:
-        return _written(rows.threshold_written, input, threshold, value)
-    return rows.threshold(input, threshold, value)
+    return rows.threshold(input, *_limits(input, threshold, value), out=out)
 
 
 @composite(method=False)
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place :func:`threshold`."""
     writable.check_writable(input, False)
-    if input._array.dtype.kind != "f" or type(value) is not float:
-        threshold, value = _stored(input, threshold, value)
-    return _written(rows.threshold_written, input, threshold, value)
+    return _written(rows.threshold_written, input, *_limits(input, threshold, value))
+
+
+@functional
+def functional_threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The elements above ``threshold``, ``value`` for the others."""
+    limits = _limits(input, threshold, value)
+    return _written(rows.threshold_written, input, *limits) if inplace else rows.threshold(input, *limits)
 
 
 @composite()
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """The elements, those within ``lambd`` of zero replaced by zero."""
     if type(lambd) is not float:
         lambd = number_of("hardshrink", "lambd", 2, lambd)
     if isinstance(lambd, complex):
         dtypes.check_number(lambd, input._array.dtype)
-    return rows.hardshrink(input, lambd)
+    return rows.hardshrink(input, lambd, out=out)
 
 
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 @audible
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
     if not 0 <= lambd <= _LARGEST:
         raise RuntimeError(
             f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, but found {lambd:g}"
         )
-    return rows.softshrink(input, lambd)
+    return rows.softshrink(input, lambd, out=out)
 
 
 # -- exponential units -----------------------------------------------------------------------------------------------
@@ -194,11 +201,11 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 @audible
-def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Tensor:
     """x times the normal distribution function of x; ``approximate="tanh"`` by a hyperbolic tangent."""
     if approximate != "none" and approximate != "tanh":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return rows.gelu(input, approximate)
+    return rows.gelu(input, approximate, out=out)
 
 
 @audible
@@ -214,15 +221,15 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @audible
-def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20, *, out: Any = None) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
-    return rows.softplus(input, beta, threshold)
+    return rows.softplus(input, beta, threshold, out=out)
 
 
 @audible
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """The logarithm of the logistic function."""
-    return rows.logsigmoid(input)
+    return rows.logsigmoid(input, out=out)
 
 
 @audible

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import wrap
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
 from ..compare.rows import where, zero_like
@@ -174,7 +175,7 @@ hardtanh_backward.derivative(
 )
 
 
-@op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise", batched="point")
+@op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise", batched="point", out=errors.OUT_FOUND, aligned=True)
 def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements, those within ``lambd`` of zero replaced by zero."""
     return drop(np.logical_and(self >= -lambd, self <= lambd), self)
@@ -183,7 +184,10 @@ def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
 hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
 
 
-@op(lenient=True, public=False, serves=(FLOATS, "softshrink_check"), halves="single", batched="point")
+@op(
+    lenient=True, public=False, serves=(FLOATS, "softshrink_check"), halves="single", batched="point",
+    out=errors.OUT_FOUND, aligned=True,
+)  # fmt: skip
 def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements moved towards zero by ``lambd``, but not across it."""
     return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
@@ -308,6 +312,8 @@ _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
     few=True,
     native=lambda self, approximate="none": compiled.activation.gelu(self, approximate),
     serves=(FLOATS, "GeluKernelImpl"),
+    out=errors.OUT_FOUND,
+    aligned=True,
     layout="elementwise",
 )
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
@@ -425,6 +431,8 @@ def _softplus(x: Any) -> Any:
     **_UNIT,
     native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold),
     serves=(FLOATS, "softplus_cpu"),
+    out=errors.OUT_FOUND,
+    aligned=True,
 )
 def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
@@ -460,6 +468,7 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     shows={"buffer": ("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array))))},
     native=lambda self: compiled.activation.logsigmoid(self),
     serves=(FLOATS, "log_sigmoid_cpu"),
+    out="expected scalar type {Wanted} but found {Found}",
     layout="plain",
 )
 def logsigmoid(self: Any, /) -> Any:

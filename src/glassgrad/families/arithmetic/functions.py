@@ -297,10 +297,10 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`pow`."""
     if is_number(exponent):
         exponent = plain(exponent)
-        is_truth = self._array.dtype.kind == "b"
-        if is_truth and type(exponent) is int and exponent < 0:
+        kind = self._array.dtype.kind
+        if kind in "biu" and type(exponent) is int and exponent < 0:
             raise RuntimeError(NEGATIVE_POWER)
-        if holds(self, exponent) or (type(exponent) is bool and is_truth):
+        if holds(self, exponent) or (type(exponent) is bool and kind == "b"):
             return written(pow_number, self, settings=(exponent,))
     elif not isinstance(exponent, Tensor):
         raise no_match("pow_", (exponent,), "Tensor exponent", "Number exponent")

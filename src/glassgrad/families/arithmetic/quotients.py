@@ -56,9 +56,9 @@ div_rounded.derivative(
 )
 
 
-def refuse(name: str) -> Any:
+def refuse(name: str, space: str = "aten::") -> Any:
     """Raise PyTorch's error for a gradient that it does not define."""
-    raise RuntimeError(f"derivative for aten::{name} is not implemented")
+    raise RuntimeError(f"derivative for {space}{name} is not implemented")
 
 
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"

@@ -70,7 +70,7 @@ def alpha_dropout_terms(input: Tensor, p: float, by_channel: bool) -> tuple[Tens
         return kept * a, (kept - 1) * (_ALPHA * a) + _ALPHA * a * p
     mask = _kept(input, p, by_channel)
     if mask.dtype.kind in "bui":
-        check_cast(np.dtype("f4"), input)
+        check_cast(np.dtype("f4"), wrap(mask + 0))  # one less than a truth value is a whole number
     kind = mask.dtype.type
     return wrap(mask * kind(a)), wrap((mask - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p))
 

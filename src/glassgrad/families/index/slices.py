@@ -9,6 +9,7 @@ import numpy as np
 from ...core.row import REALS, op
 from ...ground import errors
 from ...ground.layout import copied
+from ...kernels.columns import not_implemented
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -259,6 +260,12 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     return tuple(-1 if at == axis else 1 for at in range(ndim))
 
 
+def _no_reduction(self: Any, index: Any, source: Any, dim: Any, reduce: Any, include_self: Any = True) -> Exception:
+    """What is wrong with a call for a dtype that is not served: what does not fit, before the dtype."""
+    _slices("index_reduce_", self, index, source, dim)
+    return not_implemented("index_func_", self)
+
+
 @op(
     inplace=True,
     auxiliary=("index",),
@@ -267,7 +274,7 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index", "source"),
-    serves=(REALS, "index_func_"),
+    serves=(REALS, _no_reduction),
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""

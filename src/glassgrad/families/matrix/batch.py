@@ -28,9 +28,9 @@ from .rows import (
 def bmm(self: Any, mat2: Any, /) -> Any:
     """The product of each pair of matrices in two batches."""
     check_batches(self, mat2)
+    refuse_bools(self, "bmm")
     if self.dtype != mat2.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(self)} but found {scalar_name(mat2)}")
-    refuse_bools(self, "bmm")
     return products(self, mat2)
 
 

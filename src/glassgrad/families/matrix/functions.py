@@ -413,7 +413,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[axis]} and {b.shape[axis]}"
         )
     broadcast(a.shape, b.shape)
-    if a.dtype != b.dtype:
+    if a.dtype != b.dtype and a.dtype.kind != "b":  # of which the row has no kernel
         names = (dtypes.of(x.dtype).scalar_name for x in (a, b))
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
     return rows.linalg_cross(input, other, dim, out=out)

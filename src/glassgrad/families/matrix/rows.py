@@ -417,7 +417,7 @@ addmv.derivative(
 )
 
 
-@op(inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True)
+@op(inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True, aligned=True)
 def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
     for name, array in (("vec1", vec1), ("vec2", vec2)):

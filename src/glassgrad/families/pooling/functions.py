@@ -285,7 +285,7 @@ def _check_line(size: int, kernel: Any, stride: Any, padding: Any, dilation: Any
 
 def _avg_pool(
     dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
-    divisor_override: Any,
+    divisor_override: Any, out: Any,
 ) -> Tensor:  # fmt: skip
     function = f"avg_pool{dims}d"
     kernel = ints(function, "kernel_size", 2, kernel_size)
@@ -314,7 +314,7 @@ def _avg_pool(
     if on_meta(input):
         return sized(input, (*sizes[: len(sizes) - dims], *pooled))
     row = rows.avg_pool2d if dims == 2 else rows.avg_pool3d
-    return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)  # type: ignore[no-any-return]
+    return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override, out=out)  # type: ignore[no-any-return]
 
 
 def _avg_pool_of(dims: int) -> Any:
@@ -322,10 +322,11 @@ def _avg_pool_of(dims: int) -> Any:
     @of_dims(f"avg_pool{dims}d", dims)
     def pool(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
+        count_include_pad: bool = True, divisor_override: int | None = None, *, out: Any = None,
     ) -> Tensor:  # fmt: skip
         """The average of each window of the last {dims}; windows lie side by side without a ``stride``."""
-        return _avg_pool(dims, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        places = kernel_size, stride, padding, ceil_mode, count_include_pad
+        return _avg_pool(dims, input, *places, divisor_override, out)
 
     return pool
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, REALS, op
+from ...ground import errors
 from ...kernels.columns import not_implemented
 from ...ops.declare import of_dims
 from . import kernels as windows
@@ -245,6 +246,7 @@ def _avg_pool(dims: int) -> Any:
         layout="channels" if dims == 2 else "plain",
         forward="linear",
         batched="fold" if dims == 2 else "first",
+        out=errors.OUT_DTYPE,
     )
     @of_dims(f"avg_pool{dims}d", dims)
     def pool(

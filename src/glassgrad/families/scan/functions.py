@@ -6,12 +6,14 @@ from typing import Any
 
 from ...core import call, write
 from ...core.tensor import Tensor
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor import writable
+from ...tensor.out import Composed, into
 from ..arithmetic.functions import is_number, no_match, plain
-from ..arithmetic.rows import div_number, mul_number
+from ..arithmetic.rows import div_number, mul_number, sub
+from ..compare.rows import logical_xor
 from ..index.rows import slice as piece
 from ..join.rows import cat
 from ..reduce.functions import UNSET, check_tensor, numpy_dtype, one_dim
@@ -84,8 +86,13 @@ def logcumsumexp(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
 # -- differences and areas ---------------------------------------------------------------------------------------------
 
 
+_COPIED = Composed("diff", errors.OUT_RUNNING, copied=True)
+
+
 @composite()
-def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any = None, *, out: Any = None
+) -> Any:  # fmt: skip
     """The ``n``-th differences of neighbours along ``dim``."""
     check_tensor(input, "diff")
     if input._array.ndim == 0:
@@ -94,13 +101,14 @@ def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     if not n:
-        return input.clone()
+        return input.clone() if out is None else into(_COPIED, (input,), out, input)
     parts = [part for part in (prepend, input, append) if part is not None]
     if len(parts) > 1:
         input = cat(parts, dim)
-    for _ in range(min(n, input._array.shape[dim])):
-        ahead, behind = _but_first(input, dim), _but_last(input, dim)
-        input = ahead.logical_xor(behind) if input._array.dtype.kind == "b" else ahead - behind
+    less = logical_xor if input._array.dtype.kind == "b" else sub
+    count = min(n, input._array.shape[dim])
+    for left in range(count - 1 if out is None else max(count, 1) - 1, -1, -1):
+        input = less(_but_first(input, dim), _but_last(input, dim), out=None if left else out)
     return input
 
 

@@ -50,7 +50,7 @@ def as_input(turned: Any, dim: int | None, reverse: bool, sizes: tuple[int, ...]
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, layout="plain", forward="linear", batched="dims")
+@op(inplace=True, layout="plain", forward="linear", batched="dims", aligned=True)
 def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The sums of everything up to each place along ``dim``."""
     return running(np.add, self, dim, dtype)
@@ -117,7 +117,7 @@ recur.derivative(
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, layout="plain", batched="dims")
+@op(inplace=True, layout="plain", batched="dims", aligned=True)
 def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The products of everything up to each place along ``dim``."""
     return running(np.multiply, self, dim, dtype)
@@ -184,7 +184,7 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
 #: The columns of running extremes.
 _RUNNING: Any = {
     "outputs": ("values", "indices"), "differentiable": ("values",), "public": False, "out": errors.OUT_RUNNING,
-    "aligned": True, "layout": "plain", "batched": "dims",
+    "layout": "plain", "batched": "dims",
 }  # fmt: skip
 
 

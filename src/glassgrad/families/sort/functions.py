@@ -12,6 +12,7 @@ from ...ground.listening import asking
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ...tensor.out import Composed, into
 from ..arithmetic.functions import no_match
 from ..index.rows import select
 from ..shape.rows import axis_of
@@ -242,7 +243,7 @@ _ISIN = [
 @asking
 def isin(
     elements: Any = None, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
-    element: Any = None, test_element: Any = None,
+    element: Any = None, test_element: Any = None, out: Any = None,
 ) -> Tensor:  # fmt: skip
     """Whether each element is among the test elements; of one number on either side, by its own name."""
     sides = [element if elements is None else elements, test_element if test_elements is None else test_elements]
@@ -253,4 +254,5 @@ def isin(
         if kind is dtypes.bool or kind.is_complex:
             raise RuntimeError(f"Unsupported input type encountered for isin(): {kind.scalar_name}")
     arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in sides]
-    return wrap(np.isin(arrays[0], arrays[1], invert=invert))
+    among = wrap(np.isin(arrays[0], arrays[1], invert=invert))
+    return among if out is None else into(Composed("isin"), (), out, among)  # type: ignore[no-any-return]
