@@ -109,27 +109,19 @@ REASONS = [
 
 #: Of networks that are trained.
 TRAINED = [
-    Reason("nodes of convolutions, recurrence, transforms", "node", "", "ircular|[cC]onv|LSTM|GRU|RNN|torch.func"),
-    Reason("layers of halves that PyTorch lacks", "taken", "not implemented for '(Half|BFloat16)'"),
+    Reason("what is written part by part, in one node", "node", "CopySlices.*Pad(By|PackedSequence)Backward0"),
+    Reason("layers of halves that PyTorch lacks", "taken", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
-    Reason("PyTorch clips no empty list", "taken", "nested_tensorlist", "clip_grad_value_"),
     Reason("PyTorch's recurrent layers are not linearized", "taken", "leaf Variable", "linearize"),
-    Reason("transforms that PyTorch's layers lack", "taken", "", "torch.func"),
-    Reason("slopes that depend on no input", "about", "True, .* False, None", r"torch\.func"),
-    Reason("PyTorch traces what it linearizes", "numbers|refused", "", "linearize"),
     Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*(vmap|jvp)"),
-    Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
-    Reason("there are reflections of halves", "taken", "geqrf", "orthogonal_"),
-    Reason("what fails half-way", "numbers|results", "", r"half\(\)|lr_scheduler(.|\n)*add_param_group"),
-    Reason("slopes of roots near zero", "numbers", "", r"LPPool\dd\(0\.5"),
-    Reason("steps by signs, and searches, with few digits", "numbers|results", "", r"float(32|16)(.|\n)*(Rprop|LBFGS)"),
-    Reason("two values that are standardized with few digits", "numbers", "", r"bfloat16(.|\n)*(Batch|Instance)Norm"),
-    Reason("values that are zero but for rounding", "numbers.grad", "", r"BatchNorm(.|\n)*PReLU"),
-    Reason("which of equal elements", "numbers", "", r"prune\.l(1|n)_"),
-    Reason("norms that are zero", "numbers.grad", "nan", "weight_norm"),
+    Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy|AveragedModel"),
     Reason("slopes of layers that PyTorch lacks", "taken", "derivative for aten::"),
-    Reason("where results lie", "node", "", "channels_last"),
-    Reason("layers that lack what is asked for", "words|type", "NoneType|cannot be empty"),
+    Reason("what transforms lack in PyTorch", "taken", "forward AD|doesn't match the broadcast", r"torch\.func"),
+    Reason("what is linearized is called once", "refused|words", "mutate a captured", r"BatchNorm(.|\n)*linearize"),
+    Reason("what is linearized is called once", "numbers", "", r"(RReLU|Dropout)(.|\n)*linearize"),
+    Reason("sparse gradients that reach rules", "taken", "'SparseCPU' backend|converting to a different layout"),
+    Reason("sparse gradients that reach rules", "words|type", "not defined for sparse tensors"),
+    Reason("second slopes with few digits", "numbers", "", r"bfloat16(.|\n)*func\.(hessian|jacrev|jacfwd|jvp)"),
 ]
 
 

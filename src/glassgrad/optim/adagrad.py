@@ -55,6 +55,8 @@ class Adagrad(Elementwise):
         return (step,), (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]), group["eps"])
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        if group["fused"]:
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         state = self.state[param]

@@ -63,6 +63,7 @@ class SGD(Elementwise):
                 group["momentum"] != 0
                 or type(lr) is not float
                 or group["maximize"]
+                or group["fused"]
                 or group["differentiable"]
                 or type(group["weight_decay"]) is Tensor
                 or group["weight_decay"] != 0
@@ -119,6 +120,8 @@ class SGD(Elementwise):
             self.state[param].update(state)
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        if group["fused"]:
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients")
         g = grad.detach()
         if group["maximize"]:
             g = -g
@@ -239,6 +242,7 @@ class Rprop(Elementwise):
     """
 
     _arrays = ("prev", "step_size")
+    _decays = False
 
     _checked = "lr"
     _order = "lr etas step_sizes foreach maximize differentiable capturable"
