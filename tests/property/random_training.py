@@ -165,7 +165,8 @@ mean = torch.optim.swa_utils.AveragedModel(model, avg_fn=torch.optim.swa_utils.g
 torch.optim.swa_utils.update_bn([x], mean)|plan = torch.optim.swa_utils.SWALR(opt, 0.05, {k}, 'linear'); plan.step()
 judge = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.LazyLinear(1)); other = torch.optim.Adam(judge.parameters())
 judge(forward(x).detach().to(torch.float32)).mean().backward(); other.step(); other.zero_grad()
-judge(forward(x).to(torch.float32)).mean().backward()|opt.param_groups[0]['params'].pop()|said = opt.state_dict()
+judge(forward(x).to(torch.float32)).mean().backward()|opt.param_groups[0]['params'].pop()
+said = opt.state_dict()['param_groups'][0]['lr']
 opt = torch.optim.SGD([{'params': p, 'lr': 0.1} for p in model.parameters()], momentum={w}, foreach={b})
 opt = torch.optim.AdamW(model.named_parameters(), amsgrad={b}); said = [g['param_names'] for g in opt.param_groups]
 torch.nn.utils.clip_grads_with_norm_(model.parameters(), {n}, torch.tensor({n}))|model.apply(lambda m: m.train({b}))
@@ -335,6 +336,7 @@ class TrainingRun(Run):
 
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
+        self.is_lost = False  # whether a line asked for what there is not
         self.scope["plans"] = engine.optim.lr_scheduler
         for name in ("prune", "parametrize", "parametrizations", "rnn"):
             self.scope[name] = importlib.import_module(f"{engine.__name__}.nn.utils.{name}")
@@ -344,6 +346,7 @@ class TrainingRun(Run):
         said = super().do(line)
         if said[0] == "SyntaxError":
             raise SyntaxError(line)  # of a template, which would try nothing
+        self.is_lost |= said[0] == "NameError"
         self.is_refused = bool(said[0])
         return said
 
@@ -429,7 +432,10 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
             if found := difference(yours, ours, line):
                 lines, found = shortened(lines, found)
                 return lines, None if reason(*found, lines, TRAINED) else found
-            if part == draw.layer and yours.is_refused:  # another one, then
+            if yours.is_lost:
+                lines.pop()
+                yours.is_lost = False
+            elif part == draw.layer and yours.is_refused:  # another one, then
                 lines.pop()
                 draw.undo()
     return lines, None
@@ -450,7 +456,7 @@ def first_difference(lines: list[str]) -> tuple[int, tuple[str, str]] | None:
     yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
     for place, line in enumerate(lines):
         if found := difference(yours, ours, line):
-            return place, found
+            return None if yours.is_lost else (place, found)
     return None
 
 

@@ -31,6 +31,8 @@ PROGRAMS = {
     """,
     "sparse gradients are clipped by a norm that is known, and looked at for anomalies": SPARSE + """
         torch.nn.utils.clip_grads_with_norm_([a], 0.5, torch.tensor(2.0))
+        b = a.detach().bfloat16(); b.grad = a.grad.bfloat16()
+        torch.nn.utils.clip_grads_with_norm_([b], 0.5, torch.tensor(2.0))
         with torch.autograd.set_detect_anomaly(True): looked(a, sparse=True).sum().backward()
         with torch.autograd.set_detect_anomaly(True): (looked(a, sparse=True) * float("nan")).sum().backward()
     """,
@@ -42,6 +44,24 @@ PROGRAMS = {
         looked(a - a.mean(), sparse=True).square().sum().backward()
         f = torch.nn.Embedding(6, 3, sparse=True); parametrizations.spectral_norm(f)
         g = f(torch.tensor([1, 2])); g.square().sum().backward(); h = f.parametrizations.weight.original
+    """,
+    "sparse steps that are differentiable, or half dense": SPARSE + """
+        torch.optim.SGD([a], 0.1, differentiable=True).step()
+        torch.optim.Adagrad([a], 0.1, differentiable=True).step()
+        b = torch.nn.Parameter(torch.ones(2)); b.grad = torch.ones(2)
+        opt = torch.optim.SparseAdam([a, b]); opt.step()
+    """,
+    "rectified within autocast, with parameters": """
+        a = torch.randn(2, 4, requires_grad=True)
+        l = torch.nn.PReLU(4)
+        with torch.autocast("cpu"): b = l(a.bfloat16())
+        with torch.autocast("cpu"): c = torch.prelu(a, l.weight[:1])
+        (b.sum() + c.sum()).backward()
+        with torch.autocast("cpu"): l(a.double())
+    """,
+    "what is linearized are numbers that have slopes, and groups are told apart": """
+        torch.func.linearize(lambda x: x * 2, torch.tensor([1, 2]))
+        said = repr(torch.optim.SGD([{"params": [torch.ones(1)]}, {"params": [torch.ones(1)], "lr": 0.5}], 0.1))
     """,
     "steps by signs pass NaN by": """
         a = torch.nn.Parameter(torch.ones(3))
@@ -64,6 +84,7 @@ PROGRAMS = {
     """,
     "first values of what is none, or has too few dimensions": """
         torch.nn.init.eye_(None)
+        torch.nn.init.trunc_normal_(None)
         torch.nn.init.dirac_(None)
         torch.nn.init.orthogonal_(None)
         torch.nn.init.sparse_(None, 0.5)

@@ -267,7 +267,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Generato
 
 
 def _is_meta(tensor: Tensor) -> bool:
-    return tensor.device.type == "meta"
+    return bool(tensor.is_meta)
 
 
 def _like(tensor: Tensor) -> Any:

@@ -13,6 +13,7 @@ from ..ground import dtypes
 from ..ground.paths import house
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
+from ..tensor.writable import check_writable
 from .elementwise import Elementwise, direction, functional
 from .optimizer import evaluated
 from .settings import F32, F64, check_one_element, filled, invalid, number
@@ -135,6 +136,8 @@ class SGD(Elementwise):
             else:
                 buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
             g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        if group["differentiable"]:
+            check_writable(param, True)
         version = share(param)
         subtract(param._array, g._array * np.array(number(group["lr"]), param._array.dtype), param._array)
         version.version += 1

@@ -142,7 +142,7 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 def _write(tensor: Tensor, values: Any) -> None:
     version = share(tensor)
     if isinstance(tensor, SparseTensor):
-        tensor._array = values
+        tensor._array = values.astype(tensor._array.dtype)
     else:
         tensor._array[...] = values
     version.version += 1
