@@ -18,7 +18,7 @@ import numpy as np
 import glassgrad
 from tests import counts
 from tests.programs.record import clean
-from tests.property.excused import TRAINED, reason
+from tests.property.excused import TRAINED, faults, reason
 from tests.property.random_programs import Run, differ, numbers
 from tests.torch_reference import torch
 
@@ -39,7 +39,10 @@ FIELDS = {
     "n": "0.5 1.0 2.0",
     "pad": "'zeros' 'reflect' 'replicate' 'circular'",
     "red": "'mean' 'sum' 'none'",
-    "act": ":",
+    "act": "ReLU() ReLU(inplace=True) GELU() GELU('tanh') Tanh() Sigmoid() SiLU() Mish() ELU({n}) SELU() CELU({n}) "
+    "Softplus({n}) Softsign() Hardtanh(-{n},{n}) Hardswish() Hardsigmoid() ReLU6() LeakyReLU({p}) RReLU() LogSigmoid() "
+    "Softmax(-1) LogSoftmax(1) Softmin(-1) Hardshrink() Softshrink({p}) Tanhshrink() Threshold({p},{n}) GLU() GLU(1) "
+    "Identity() Dropout({p}) AlphaDropout({p}) FeatureAlphaDropout({p})",
 }
 NORMS = """
 BatchNorm{r}d({c})|BatchNorm{r}d({c}, {e}, {m}, affine={b}, track_running_stats={b})|LayerNorm({f}, {e}, {b}, {b})
@@ -54,11 +57,14 @@ AvgPool{r}d(3, 2, 1, {b}, {b})|AdaptiveAvgPool{r}d({o})|AdaptiveMaxPool{r}d({k})
 Upsample({o})|Upsample(scale_factor=2)|Upsample(scale_factor=1.5, mode='nearest-exact')|ConstantPad{r}d({s}, {n})
 ReflectionPad{r}d(1)|ReplicationPad{r}d({s})|CircularPad{r}d({s})|ZeroPad{r}d({s})|Flatten()|Flatten(1, 2)
 Linear({f}, {o}, {b})|LocalResponseNorm({k})|LazyConv{r}d({o}, {k})|LazyBatchNorm{r}d()|LazyLinear({o})
+LazyConvTranspose{r}d({o}, {k})|LazyInstanceNorm{r}d(affine={b})|Conv{r}d({c}, {c}, 1)${l}({l}({h}))
+MaxPool{r}d(2, return_indices=True)$torch.nn.functional.max_unpool{r}d(*{l}({h}), 2, output_size={h}.shape)
 """
 #: Layers for inputs of so many dimensions; with "$", what is done with the layer and its input in another way.
 LAYERS = {
     2: NORMS.replace("InstanceNorm{r}d({c}, {e}, 0.1, {b}, {b})|", "") + """
 Linear({f}, {o}, {b})|LazyLinear({o})|Unflatten(1, (1, -1))|Unflatten(1, ({c}, 1, 1))|Linear({f}, {f})
+Linear({f}, {f})${l}({l}({h}).relu())
 Bilinear({f}, {f}, {o}, {b})${l}({h}, {h})|LSTMCell({f}, {o}, {b})${l}({h})[0]|GRUCell({f}, {o})|RNNCell({f}, 3)
 """,
     3: NORMS + LINES + """
@@ -66,6 +72,9 @@ LSTM({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]|GRU({f}, {o}, {s}, {b}, {b},
 RNN({f}, {o}, {s}, 'relu', {b}, {b}, {p}, {b})${l}({h})[0]|LSTM({f}, 3, proj_size=2)${l}({h})[0]
 MultiheadAttention({f}, 1, {p}, {b}, {b}, {b}, batch_first={b})${l}({h}, {h}, {h}, need_weights={b})[0]
 TransformerEncoderLayer({f}, 1, 4, {p}, norm_first={b}, batch_first={b})|Upsample(scale_factor=2, mode='linear')
+LSTM({f}, {o}, {s}, bidirectional={b})$rnn.pad_packed_sequence({l}(rnn.pack_sequence([*{h}]))[0])[0]
+GRU({f}, {o}, {s}, {b})${l}(rnn.pack_padded_sequence({h}, lengths({h}), False, False))[0].data
+Transformer({f}, 1, 1, 1, 4, {p}, batch_first={b})${l}({h}, {h})|Own()
 TransformerEncoder(torch.nn.TransformerEncoderLayer({f}, 1, 4, 0.0, batch_first=True), {s})
 TransformerDecoderLayer({f}, 1, 4, {p}, 'gelu', batch_first=True)${l}({h}, {h})|Fold((2, 2), 1)
 """,
@@ -91,6 +100,7 @@ KLDivLoss(reduction={red}, log_target=True)~x|PoissonNLLLoss(full={b}, reduction
 PoissonNLLLoss(log_input={b})~p|MultiLabelSoftMarginLoss(reduction={red})~x|MultiMarginLoss({k}, {n})~c
 MultiLabelMarginLoss(reduction={red})~l|HingeEmbeddingLoss({n}, reduction={red})~s|GaussianNLLLoss(full={b})~g
 TripletMarginLoss({n}, {s}, swap={b})~t|CosineEmbeddingLoss({n})~e|MarginRankingLoss({n})~r
+BCELoss(reduction={red})~p|CosineSimilarity()~x|PairwiseDistance({n}, keepdim={b})~x
 TripletMarginWithDistanceLoss(margin={n}, swap={b})~t|CrossEntropyLoss(weight=torch.ones({f}), reduction={red})~c
 """
 OPTIMIZERS = """
@@ -105,6 +115,11 @@ Muon(lr={lr}, weight_decay={wd}, nesterov={b})|SparseAdam(lr={lr})|Rprop(lr=0.1,
 ASGD(lr=0.1, t0=1, lambd=0.1)|Adagrad(lr=0.1, fused={b})|Adadelta(lr=0.5, weight_decay={wd}, maximize={b})
 Adamax(lr=0.1, weight_decay={wd}, maximize={b})|RMSprop(lr=0.1, weight_decay=0.1, maximize={b}, foreach={b})
 LBFGS(lr=0.5, max_iter=3, history_size=2, line_search_fn='strong_wolfe')
+Adam(lr=torch.tensor(0.1), betas=(torch.tensor(0.9), torch.tensor(0.99)), foreach=False)
+Adafactor(d={n}, maximize={b})
+Rprop(step_sizes=(0.1, 1.0))|Muon(momentum={w}, ns_steps={k}, adjust_lr_fn='match_rms_adamw')
+AdamW(fused=True, amsgrad={b})
+LBFGS(max_iter=4, tolerance_grad=0.01, tolerance_change=0.01)|SparseAdam(maximize=True)|SGD(lr=0.1, differentiable=True)
 RAdam(lr=0.1, decoupled_weight_decay={b}, maximize={b})|NAdam(lr=0.1, momentum_decay=0.1, maximize={b})
 """
 SCHEDULES = """
@@ -115,7 +130,7 @@ CosineAnnealingWarmRestarts(opt, {s}, 2)|OneCycleLR(opt, 0.5, epochs=3, steps_pe
 SequentialLR(opt, [plans.ConstantLR(opt, 0.5), plans.ExponentialLR(opt, 0.9)], [{s}])|LRScheduler(opt)
 CyclicLR(opt, 0.01, 0.1, 1, 2, 'exp_range', 0.9)|CosineAnnealingLR(opt, 2, 0.01)
 ChainedScheduler([plans.LinearLR(opt, 0.5), plans.StepLR(opt, 1, 0.5)])|CyclicLR(opt, 0.01, 0.1, 2, mode='triangular2')
-ReduceLROnPlateau(opt, factor={w}, patience=0, threshold=10.0)
+ReduceLROnPlateau(opt, factor={w}, patience=0, threshold=10.0)|ReduceLROnPlateau(opt, 'max', 0.5, {d}, cooldown={d})
 """
 #: What may happen between two steps: to the layer {l}, or to the whole.
 BETWEEN = """
@@ -135,7 +150,32 @@ prune.l1_unstructured({l}, 'weight', 0.3)|prune.random_unstructured({l}, 'weight
 prune.ln_structured({l}, 'weight', 1, {n}, 0)|prune.remove({l}, 'weight')
 torch.nn.init.xavier_uniform_({l}.weight)|torch.nn.init.kaiming_normal_({l}.weight, 0.1)|{l}.reset_parameters()
 torch.nn.init.orthogonal_({l}.weight)|torch.nn.init.trunc_normal_({l}.weight, 0.0, 0.5)|{l}.extra_repr()
-torch.nn.init.sparse_({l}.weight, 0.5)
+torch.nn.init.sparse_({l}.weight, 0.5)|torch.nn.init.dirac_({l}.weight)|torch.nn.init.kaiming_uniform_({l}.weight)
+torch.nn.init.eye_({l}.weight)|torch.nn.init.xavier_normal_({l}.weight, {n})|torch.nn.init.constant_({l}.bias, {n})
+prune.random_structured({l}, 'weight', 1, 0)|prune.custom_from_mask({l}, 'weight', {l}.weight > 0)
+prune.global_unstructured([({l}, 'weight')], prune.L1Unstructured, amount=0.4)|prune.identity({l}, 'bias')
+torch.nn.utils.weight_norm({l})|torch.nn.utils.remove_weight_norm({l})|torch.nn.utils.spectral_norm({l})
+with parametrize.cached(): forward(x).sum().backward()|{l}.weight = {j}.weight|{j}.bias = {l}.bias
+{all}model, opt = copy.deepcopy(({all}model, opt))|forward(x).sum().backward()
+(forward(x).square().mean() / 2).backward()
+scaler = torch.amp.GradScaler('cpu', {n}, growth_interval=1); scaler.scale(forward(x).sum()).backward()
+scaler.step(opt); scaler.update(); said = scaler.state_dict()|scaler.unscale_(opt)
+opt.param_groups[0]['weight_decay'] = 0.1
+mean = torch.optim.swa_utils.AveragedModel(model, avg_fn=torch.optim.swa_utils.get_ema_avg_fn(0.5), use_buffers=True)
+torch.optim.swa_utils.update_bn([x], mean)|plan = torch.optim.swa_utils.SWALR(opt, 0.05, {k}, 'linear'); plan.step()
+judge = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.LazyLinear(1)); other = torch.optim.Adam(judge.parameters())
+judge(forward(x).detach().to(torch.float32)).mean().backward(); other.step(); other.zero_grad()
+judge(forward(x).to(torch.float32)).mean().backward()|opt.param_groups[0]['params'].pop()
+said = opt.state_dict()['param_groups'][0]['lr']
+opt = torch.optim.SGD([{'params': p, 'lr': 0.1} for p in model.parameters()], momentum={w}, foreach={b})
+opt = torch.optim.AdamW(model.named_parameters(), amsgrad={b}); said = [g['param_names'] for g in opt.param_groups]
+torch.nn.utils.clip_grads_with_norm_(model.parameters(), {n}, torch.tensor({n}))|model.apply(lambda m: m.train({b}))
+z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=True)|model.share_memory()|model.requires_grad_({b})
+n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n}, float('inf'), error_if_nonfinite={b}, foreach={b})
+said = [type(m).__name__ for m in model.modules()]|model.to(torch.float32)|model.bfloat16()|said = [*opt.state]
+{l}.weight.grad = None|{l}.register_buffer('own', torch.ones(2))|{l}.register_parameter('bias', None)
+model.load_state_dict({k: v * 0.5 for k, v in model.state_dict().items()}, assign={b})
+said = model.load_state_dict({}, False)
 opt.add_param_group({'params': [torch.nn.Parameter(torch.ones(2))], 'lr': 0.3})|opt.param_groups[0]['lr'] = 0.05
 mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9))
 mean = torch.optim.swa_utils.AveragedModel(model)|mean.update_parameters(model)
@@ -145,7 +185,8 @@ n = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])|{l}.weig
 z = torch.func.functional_call(model, {k: v * 2 for k, v in model.named_parameters()}, (x,))
 z = torch.func.vmap(forward, randomness='same')(x.unsqueeze(0))|z = torch.func.jvp(forward, (x,), (x,))[1]
 z = torch.func.vjp(forward, x)[1](torch.ones_like(forward(x)))[0]|z = torch.autograd.functional.jvp(forward, x, x)[1]
-z = torch.func.grad(lambda p: torch.func.functional_call(model, p, (x,)).sum())(dict(model.named_parameters()))[0]
+z = torch.func.grad(lambda p: torch.func.functional_call(model, p, (x,)).sum())(dict(model.named_parameters()))
+z = torch.cat([g.flatten() for g in z.values()])
 z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False)|z = copy.deepcopy(model)(x)
 z = torch.autograd.grad(forward(x).sum(), list(model.parameters()), allow_unused=True)[0]|z = model.half()(x.half())
 with torch.autocast('cpu', torch.bfloat16): z = forward(x)
@@ -173,6 +214,11 @@ import copy, io
 def again(value): file = io.BytesIO(); torch.save(value, file); file.seek(0); return torch.load(file, weights_only=True)
 def twice(ctx, x): ctx.by = 2; ctx.save_for_backward(x); return x * 2
 class Twice(torch.autograd.Function): forward = twice; backward = lambda ctx, g: g * ctx.by
+def by(ctx, inputs, output): ctx.by = 2; ctx.save_for_backward(*inputs)
+class New(Twice): forward = lambda x: x * 2; setup_context = by; jvp = lambda c, t: t * 2; generate_vmap_rule = True
+def lengths(x): return torch.arange(1, 1 + x.size(1)).clamp(max=len(x))
+class Own(torch.nn.Module): forward = lambda self, x: New.apply(x)
+torch.nn.Own = Own
 """
 
 
@@ -224,12 +270,18 @@ class Draw:
         text, _, use = chance.choice(templates).partition("$")
         name = f"l{len(self.layers)}"
         more = {"f": str(sizes[-1]), "c": str(sizes[1]), "r": str(max(len(sizes) - 2, 1))} if len(sizes) > 1 else {}
-        made = self.filled(text, **(more or {"f": "1", "c": "1", "r": "1"}))
-        use = self.filled(use or "{l}({h})", l=name, h="{h}")
+        more = more or {"f": "1", "c": "1", "r": "1"}
+        self.before = self.forward, [*self.layers]
+        made = self.filled(text, **more)
+        use = self.filled(use or "{l}({h})", l=name, h="{h}", **more)
         self.layers.append(name)
         self.forward = use.replace("{h}", self.forward)
         done = use.replace("{h}", "h" if len(self.layers) > 1 else "x")
         return [f"{name} = torch.nn.{made}.to(torch.{self.dtype}); h = {done}"]  # lazy ones are used at once
+
+    def undo(self) -> None:
+        """Forget the layer drawn last."""
+        self.forward, self.layers = self.before
 
     def ending(self) -> list[str]:
         """The loss, the optimizer, its schedule, and steps with what happens between."""
@@ -261,9 +313,13 @@ class Draw:
         around = "with torch.autocast('cpu', torch.bfloat16): " * (chance.random() < 0.15)
         for _ in range(chance.randint(1, 3)):
             for _ in range(chance.choice([0, 0, 1, 2])):
-                lines.append(self.filled(chance.choice(_parts(BETWEEN)), l=chance.choice(self.layers)))
+                l, j = chance.choice(self.layers), chance.choice(self.layers)  # noqa: E741
+                names = "".join(f"{layer}, " for layer in self.layers)
+                lines.append(self.filled(chance.choice(_parts(BETWEEN)), l=l, j=j, all=names))
             if name == "LBFGS":
-                lines.append(f"def closure(): opt.zero_grad(); loss = {value}; loss.backward(); return loss")
+                # of a straight line, rounding decides where the search for its lowest point ends
+                curved = f"{value} + sum(p.square().sum() for p in model.parameters())"
+                lines.append(f"def closure(): opt.zero_grad(); loss = {curved}; loss.backward(); return loss")
                 lines.append("loss = opt.step(closure)")
             else:
                 lines += ["opt.zero_grad()", f"{around}loss = {value}", "loss.backward()"]
@@ -280,13 +336,17 @@ class TrainingRun(Run):
 
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
+        self.is_lost = False  # whether a line asked for what there is not
         self.scope["plans"] = engine.optim.lr_scheduler
-        for name in ("prune", "parametrize", "parametrizations"):
+        for name in ("prune", "parametrize", "parametrizations", "rnn"):
             self.scope[name] = importlib.import_module(f"{engine.__name__}.nn.utils.{name}")
 
     def do(self, line: str) -> tuple[str, str]:
         """Run a line; see ``Run.do``."""
         said = super().do(line)
+        if said[0] == "SyntaxError":
+            raise SyntaxError(line)  # of a template, which would try nothing
+        self.is_lost |= said[0] == "NameError"
         self.is_refused = bool(said[0])
         return said
 
@@ -296,10 +356,12 @@ class TrainingRun(Run):
         found = super().pool
         modules = {name: value for name, value in self.scope.items() if isinstance(value, self.engine.nn.Module)}
         for name, module in modules.items():
-            if name in ("model", "mean"):
+            if name in ("model", "mean", "judge"):
                 found |= {f"{name}.{key}": value for key, value in module.state_dict(keep_vars=True).items()}
         if "opt" in self.scope:
-            for place, state in self.scope["opt"].state_dict()["state"].items():
+            params = [param for group in self.scope["opt"].param_groups for param in group["params"]]
+            for place, param in enumerate(params):
+                state = self.scope["opt"].state.get(param, {})
                 found |= {f"opt.{place}.{key}": value for key, value in state.items()}
             for place, group in enumerate(self.scope["opt"].param_groups):
                 found[f"lr{place}"] = self.engine.as_tensor(group["lr"], dtype=self.engine.float64)
@@ -319,7 +381,10 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
     if wanted[0]:
         if wanted[0] != actual[0]:
             return "type", f"{wanted} {actual}"
-        return ("words", f"{wanted[1]} {actual[1]}") if wanted[1] != actual[1] and wanted[0] != "TypeError" else None
+        told = [faults(words) for _, words in (wanted, actual)]
+        several = all(told) and told[0].isdisjoint(told[1])  # which of several faults is told
+        same = wanted[1] == actual[1] or wanted[0] == "TypeError" or several
+        return None if same else ("words", f"{wanted[1]} {actual[1]}")
     if yours.said() != ours.said():
         return "said", f"{yours.said()} {ours.said()}"
     their_pool, my_pool = yours.pool, ours.pool
@@ -331,9 +396,10 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
     for name, theirs in their_pool.items():
         mine = my_pool[name]
         left, right = about(theirs), about(mine)
-        if left != right:
-            only_node = [*left[:3], *left[4:]] == [*right[:3], *right[4:]]
-            return "node" if only_node else "about", f"{name}: {left} {right}"
+        if [*left[:3], *left[4:]] != [*right[:3], *right[4:]]:
+            return "about", f"{name}: {left} {right}"
+        if left != right and name not in yours.slopes and not reason("node", f"{left} {right}", [], TRAINED):
+            return "node", f"{name}: {left} {right}"
         pairs = [("", theirs.detach(), mine.detach())]
         if theirs.is_leaf and theirs.grad is not None:
             pairs.append((".grad", theirs.grad, mine.grad))
@@ -360,14 +426,18 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
     yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
     draw = Draw(seed, yours)
     lines: list[str] = []
-    for part in [draw.beginning, *[draw.layer] * draw.chance.randint(1, 4), draw.ending]:
-        for line in part():
+    for part in [draw.beginning, *[draw.layer] * draw.chance.randint(2, 5), draw.ending]:
+        for line in part() if part != draw.ending or draw.layers else []:
             lines.append(line)
             if found := difference(yours, ours, line):
                 lines, found = shortened(lines, found)
                 return lines, None if reason(*found, lines, TRAINED) else found
-            if part != draw.ending and yours.is_refused:
-                return lines, None
+            if yours.is_lost:
+                lines.pop()
+                yours.is_lost = False
+            elif part == draw.layer and yours.is_refused:  # another one, then
+                lines.pop()
+                draw.undo()
     return lines, None
 
 
@@ -386,7 +456,7 @@ def first_difference(lines: list[str]) -> tuple[int, tuple[str, str]] | None:
     yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
     for place, line in enumerate(lines):
         if found := difference(yours, ours, line):
-            return place, found
+            return None if yours.is_lost else (place, found)
     return None
 
 

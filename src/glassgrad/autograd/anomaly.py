@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.record import Record
+from ..core.tensor import Tensor
 from ..ground import modes
 from ..ground.names import is_own_frame
 from ..tensor.hooks import hooks_of
@@ -51,6 +52,7 @@ def check(record: Record, outgoing: Sequence[Any]) -> None:
     for index, grad in enumerate(outgoing):
         if grad is None or not hasattr(grad, "dtype"):
             continue
-        if np.isnan(getattr(grad, "_array", grad)).any():
+        array = grad._array if isinstance(grad, Tensor) else grad
+        if np.isnan(getattr(array, "values", array)).any():
             explain(record)
             raise RuntimeError(f"Function '{record.kind.name}' returned nan values in its {index}th output.")

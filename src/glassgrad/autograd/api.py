@@ -121,6 +121,8 @@ def grad(
             stacklevel=2,
         )
     wanted = (inputs,) if _is_single(inputs) else tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     outputs = _outputs(outputs)
     for place in (*outputs, *wanted):
         if type(place) not in ORDINARY:
@@ -139,8 +141,6 @@ def grad(
         return gradients
     lifted = create_graph or _on_meta(outputs) or _is_lifted(seeds)
     roots = _roots(outputs, seeds, lifted)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = []
     for tensor in wanted:
         edge = _target(tensor, roots)

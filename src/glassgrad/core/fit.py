@@ -14,6 +14,8 @@ def fit(grad: Any, sizes: tuple[int, ...]) -> Any:
     shape = grad.shape
     if shape == sizes:
         return grad
+    if type(grad) is not np.ndarray and hasattr(grad, "summed_to"):
+        return grad.summed_to(sizes)  # a sparse one
     lead = len(shape) - len(sizes)
     sums = TABLE["sum_dim"].kernel  # the very kernel of ``fit_lifted``: arrays and Tensors give the same bits
     if lead and shape[lead:] == sizes:

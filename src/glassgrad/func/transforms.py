@@ -189,9 +189,12 @@ def check_sizes(primal: Any, tangent: Any) -> None:
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The value of ``func``, called once, and a function that gives its Jacobian-vector products there."""
+    parts, shape = tree_flatten(primals)
+    for part in parts:
+        if isinstance(part, Tensor) and not (part.is_floating_point() or part.is_complex()):
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {part.dtype}")
     output, vjp_fn = vjp(func, *primals)
     outs, out_shape = tree_flatten(output)
-    parts, shape = tree_flatten(primals)
     with recording() as level:
         seeds = [level.track(zeros_of(out), LEAF) for out in outs]
         pulled, _ = tree_flatten(vjp_fn(tree_unflatten(seeds, out_shape)))

@@ -16,8 +16,10 @@ import numpy as np
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor, wrap
 from ..families.random.uniform import randperm
+from ..ground import dtypes
 from ..ground.generator import Generator, default_generator
 from ..ground.listening import audible
+from ..kernels.columns import not_implemented
 
 _LINEAR = (
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
@@ -63,14 +65,14 @@ def zeros_(tensor: Any) -> Any:
 
 def eye_(tensor: Any) -> Any:
     """The identity matrix, of whatever height and width."""
-    if tensor.ndim != 2:
+    if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _put(tensor, np.eye(*tensor.shape))
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
     """The weight of a convolution that hands as many channels on as it can, in each group."""
-    if tensor.ndim not in (3, 4, 5):
+    if tensor.ndimension() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     sizes = tensor.shape
     if sizes[0] % groups:
@@ -108,7 +110,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs each output of such a weight has, and how many outputs each input."""
-    if tensor.ndim < 2:
+    if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
@@ -230,7 +232,7 @@ def _by_rejection(tensor: Any, mean: float, std: float, a: float, b: float, gene
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None) -> Any:
     """Rows (or columns, of the fewer) that stand at right angles, times ``gain``. Source: Saxe et al. (2013)."""
-    if tensor.ndim < 2:
+    if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor._array.size or _is_meta(tensor):
         return tensor
@@ -238,6 +240,8 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None
     columns = tensor._array.size // rows
     draws = wrap(np.empty((rows, columns), tensor._array.dtype))
     flat: Any = draws.normal_(0, 1, generator=generator)._array  # type: ignore[attr-defined]
+    if tensor.dtype in (dtypes.float16, dtypes.bfloat16):
+        raise not_implemented("geqrf_cpu", tensor._array)
     q, r = np.linalg.qr(flat.T if rows < columns else flat)
     q = q * np.sign(np.diagonal(r))
     q = q.T if rows < columns else q
@@ -247,7 +251,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None
 @no_grad()
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Any:
     """Normal numbers, but a share ``sparsity`` of zeros in each column. Source: Martens (2010)."""
-    if tensor.ndim != 2:
+    if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     if _is_meta(tensor):
         return tensor
@@ -263,7 +267,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Generato
 
 
 def _is_meta(tensor: Tensor) -> bool:
-    return tensor.device.type == "meta"
+    return bool(tensor.is_meta)
 
 
 def _like(tensor: Tensor) -> Any:

@@ -67,6 +67,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         raise TypeError(words) from error
     name = plain.__name__
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS
+    writes = writes and not is_in_python(function)
     target = args[0] if args and writes else None
     if isinstance(target, Tensor) and target.requires_grad and modes.grad_enabled():
         check_writable(target, True)

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.tensor import Tensor, share
 from ..families.sparse.kernels import coalesced
 from ..ground.paths import house
+from ..tensor.writable import check_writable
 from .elementwise import Elementwise, direction, functional
 from .settings import number, writable
 
@@ -55,6 +56,8 @@ class Adagrad(Elementwise):
         return (step,), (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]), group["eps"])
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        if group["fused"]:
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         state = self.state[param]
@@ -65,6 +68,8 @@ class Adagrad(Elementwise):
         writable(state["step"])[...] = step
         total, indices, g = writable(state["sum"]), tuple(sparse.indices), sparse.values
         total[indices] += g * g
+        if group["differentiable"]:
+            check_writable(param, True)
         version = share(param)
         param._array[indices] -= (rate * (g / (np.sqrt(total[indices]) + eps))).astype(g.dtype, copy=False)
         version.version += 1

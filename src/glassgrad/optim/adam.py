@@ -360,9 +360,9 @@ class SparseAdam(WithSettings):
         work: list[Any] = []
         for group in self.param_groups:
             todo = [param for param in group["params"] if param._grad is not None]
-            if not all(isinstance(param._grad, CooTensor) for param in todo):
-                raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
             for param in todo:
+                if not isinstance(param._grad, CooTensor):
+                    raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
                 state = self.state[param]
                 if not state:
                     state.update(step=0, exp_avg=filled(param, 0), exp_avg_sq=filled(param, 0))

@@ -58,6 +58,7 @@ class Elementwise(WithSettings):
 
     _first  what begins with another value than 0: the value, or the setting that has it
     _only   arrays that are kept only where a setting is true
+    _decays  whether there is weight decay
     """
 
     _younger = "foreach maximize differentiable capturable"
@@ -65,6 +66,7 @@ class Elementwise(WithSettings):
     _arrays: ClassVar[tuple[str, ...]] = ()
     _first: ClassVar[dict[str, Any]] = {}
     _only: ClassVar[dict[str, str]] = {}
+    _decays: ClassVar[bool] = True
     _placed: ClassVar[tuple[str, str]] = ("params and state_steps", ", 'xla'")  # what capturable=True wants elsewhere
 
     @functools.cached_property
@@ -325,7 +327,7 @@ class Elementwise(WithSettings):
                 arrays = [array[..., None].view(REAL[dtype]) for array in arrays]
             whole = [Values(array, room) for array in arrays]
         p, g, *kept = whole
-        g = decayed(group, p, g)
+        g = decayed(group if self._decays else {**group, "weight_decay": 0}, p, g)
         g.own = False  # a rule may use it more than once
         self._rule(group, numbers, p, g, *kept)
         if narrow:
@@ -343,7 +345,8 @@ class Elementwise(WithSettings):
             if param.is_complex():
                 tensors = [view_as_real(tensor) for tensor in tensors]
             p, g, *kept = tensors
-            self._rule(group, numbers, p, decayed(group, p, g), *kept)
+            g = decayed(group if self._decays else {**group, "weight_decay": 0}, p, g)
+            self._rule(group, numbers, p, g, *kept)
         finally:
             modes.off |= modes.local.me
             modes.local.grad = before

@@ -215,7 +215,7 @@ def strong_wolfe(
 
     stuck = False
     low, high = (0, 1) if ends[0].loss <= ends[1].loss else (1, 0)
-    while tried < most and abs(ends[1].t - ends[0].t) * size >= tolerance:
+    while tried < most and not abs(ends[1].t - ends[0].t) * size < tolerance:
         left, right = min(ends[0].t, ends[1].t), max(ends[0].t, ends[1].t)
         t = _lowest(ends[0], ends[1], left, right)
         margin = 0.1 * (right - left)
@@ -245,7 +245,7 @@ def _lowest(one: Point, other: Point, left: Any, right: Any) -> Any:
         one, other = other, one
     tilt = one.slope + other.slope - 3 * (one.loss - other.loss) / (one.t - other.t)
     square = tilt**2 - one.slope * other.slope
-    if square < 0:
+    if not square >= 0:  # NaN is none
         return (left + right) / 2.0
     root = square.sqrt()
     t = other.t - (other.t - one.t) * ((other.slope + root - tilt) / (other.slope - one.slope + 2 * root))

@@ -13,6 +13,7 @@ from ..ground import dtypes
 from ..ground.paths import house
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
+from ..tensor.writable import check_writable
 from .elementwise import Elementwise, direction, functional
 from .optimizer import evaluated
 from .settings import F32, F64, check_one_element, filled, invalid, number
@@ -63,6 +64,7 @@ class SGD(Elementwise):
                 group["momentum"] != 0
                 or type(lr) is not float
                 or group["maximize"]
+                or group["fused"]
                 or group["differentiable"]
                 or type(group["weight_decay"]) is Tensor
                 or group["weight_decay"] != 0
@@ -119,6 +121,8 @@ class SGD(Elementwise):
             self.state[param].update(state)
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        if group["fused"]:
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients")
         g = grad.detach()
         if group["maximize"]:
             g = -g
@@ -132,6 +136,8 @@ class SGD(Elementwise):
             else:
                 buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
             g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        if group["differentiable"]:
+            check_writable(param, True)
         version = share(param)
         subtract(param._array, g._array * np.array(number(group["lr"]), param._array.dtype), param._array)
         version.version += 1
@@ -239,6 +245,7 @@ class Rprop(Elementwise):
     """
 
     _arrays = ("prev", "step_size")
+    _decays = False
 
     _checked = "lr"
     _order = "lr etas step_sizes foreach maximize differentiable capturable"

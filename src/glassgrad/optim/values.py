@@ -105,8 +105,10 @@ class Values:
         return self._one(np.absolute)
 
     def sign(self) -> Values:
-        """-1, 0 or 1."""
-        return self._one(np.sign)
+        """-1, 0 or 1; zero of NaN."""
+        signs = self._one(np.sign)
+        np.copyto(signs.array, 0, where=np.isnan(signs.array))
+        return signs
 
     def maximum(self, other: Values) -> Values:
         """The larger of two."""

@@ -13,6 +13,7 @@ from ...ground import dtypes, modes
 from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
+from ...ops.autocast import low
 from ...ops.declare import composite, functional
 from ...tensor import lifted, writable
 from ..arithmetic.rows import add, div
@@ -274,6 +275,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 @composite()
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The elements, those not positive times ``weight``: one number, or one for each channel (dimension 1)."""
+    input, weight = low(input, weight)
     if input._array.dtype != weight._array.dtype:
         input_type, weight_type = input.dtype.scalar_name, weight.dtype.scalar_name
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input_type} and {weight_type}")

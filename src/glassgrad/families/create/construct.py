@@ -272,7 +272,7 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if whole and value._array.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        if value.requires_grad:
+        if value.requires_grad and modes.local.grad:
             warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
                 "using tensor.detach() first."

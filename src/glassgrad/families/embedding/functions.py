@@ -17,11 +17,11 @@ from ..reduce.functions import check_tensor
 from . import rows
 
 
-def _need_indices(indices: Any, function: str) -> None:
+def _need_indices(indices: Any, function: str, position: int = 1) -> None:
     if indices._array.dtype != np.int64 and indices._array.dtype != np.int32:
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{dtypes.type_name(indices.dtype)} instead (while checking arguments for {function})"
+            f"Expected tensor for argument #{position} 'indices' to have one of the following scalar types: Long, Int; "
+            f"but got {dtypes.type_name(indices.dtype)} instead (while checking arguments for {function})"
         )
 
 
@@ -76,6 +76,7 @@ def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: fl
     """Scale down, in place, the rows that ``indices`` names and that are longer than ``max_norm``."""
     if self._edge is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
         raise RuntimeError(errors.LEAF_INPLACE)
+    _need_indices(indices, "embedding_renorm_", 2)
     numbers = np.unique(indices._array)
     height = self._array.shape[0]
     wrong = numbers[(numbers < -height) | (numbers >= height)]

@@ -164,6 +164,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> Any:
     """A loss that PyTorch writes into a tensor of the dtype of ``target``, one of the two: in that, or refused."""
     if first._array.dtype != second._array.dtype:
+        target, first, second = single(target, first, second)
         check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
         return row(first, second, *others, target.dtype)
     return row(first, second, *others)
@@ -433,6 +434,7 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
     no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    input, target, weight, pos_weight = single(input, target, weight, pos_weight)
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)

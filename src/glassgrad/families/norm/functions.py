@@ -313,10 +313,9 @@ def group_norm(
     return native_group_norm(input, weight, bias, sizes[0], sizes[1], prod(sizes[2:]), num_groups, eps)[0]
 
 
-def several_values(sizes: Any) -> None:
+def several_values(sizes: Any, shown: str) -> None:
     """Raise PyTorch's error where a channel has one value only."""
     if sizes[0] * prod(sizes[2:]) == 1:
-        shown = f"torch.Size({list(sizes)})"
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
 
 
@@ -327,7 +326,8 @@ def functional_group_norm(
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     if input.dim() > 1 and num_groups > 0:  # what else is wrong is said below
         sizes = tuple(input.shape)
-        several_values((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]))
+        sizes = sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]
+        several_values(sizes, f"{list(sizes)}")
     return group_norm(input, num_groups, weight, bias, eps)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, new, share, wrap
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.exposed import expose
 from ...ground.listening import asking
@@ -247,19 +247,24 @@ def truth(self: Tensor) -> bool:
 def _only(self: Tensor) -> Any:
     if self._array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    if self._edge is not None and self.requires_grad:
+    return item(self)
+
+
+def _unlearned(self: Tensor) -> Any:
+    value = _only(self)
+    if self._edge is not None and modes.local.grad and self.requires_grad:
         warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first. (Triggered internally at "
             "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)"
         )
-    return item(self)
+    return value
 
 
 @composite(name="__float__", function=False)
 def as_float(self: Tensor) -> float:
     """The only element as a float."""
-    value = _only(self)
+    value = _unlearned(self)
     if isinstance(value, complex):
         if value.imag:
             raise RuntimeError("value cannot be converted to type double without overflow")
@@ -281,7 +286,7 @@ def as_int(self: Tensor) -> int:
 @composite(name="__complex__", function=False)
 def as_complex(self: Tensor) -> complex:
     """The only element as a complex number."""
-    return complex(_only(self))
+    return complex(_unlearned(self))
 
 
 @composite(name="__index__", function=False)

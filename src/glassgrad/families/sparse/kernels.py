@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.fit import fit
+
 ndarray = np.ndarray
 
 
@@ -72,6 +74,10 @@ class Carrier:
         """Other values at the same places."""
         raise NotImplementedError
 
+    def summed_to(self, sizes: tuple[int, ...]) -> Any:
+        """The sums over what broadcasting made of ``sizes``."""
+        return fit(dense_of(self), sizes)
+
     def empty(self, dtype: Any) -> Any:
         """The same shape in some dtype, without values."""
         raise NotImplementedError
@@ -83,6 +89,11 @@ class Carrier:
     def copy(self) -> Any:
         """The same, in memory of its own."""
         return self.of(self.values.copy())
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.copyto:
+            self.refuse("where.self")
+        return function._implementation(*args, **kwargs)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         function = _UFUNCS.get(ufunc)
@@ -127,6 +138,14 @@ class Coo(Carrier):
 
     def __init__(self, indices: Any, values: Any, shape: Sequence[int], coalesced: bool = False) -> None:
         self.indices, self.values, self.shape, self.coalesced = indices, values, tuple(shape), coalesced
+
+    def summed_to(self, sizes: tuple[int, ...]) -> Any:
+        """The sums over what broadcasting made of ``sizes``: sparse where no sparse dimension is summed."""
+        sparse = len(self.indices)
+        if len(sizes) < self.ndim or sizes[:sparse] != self.shape[:sparse]:
+            return fit(dense_of(self), sizes)
+        values = fit(self.values, (len(self.values), *sizes[sparse:]))
+        return Coo(self.indices, values, sizes, self.coalesced)
 
     def of(self, values: Any) -> Coo:
         return Coo(self.indices, values, self.shape, self.coalesced)

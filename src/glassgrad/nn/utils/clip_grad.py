@@ -12,6 +12,7 @@ import numpy as np
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes
 from ...ops.declare import unit
+from ...tensor.sparse import SparseTensor
 
 
 def get_total_norm(
@@ -36,6 +37,7 @@ def norm_of_all(tensors: list[Tensor], norm_type: float) -> Tensor:
     """The norm of all tensors as if they were one vector."""
     if not tensors:
         return wrap(np.float32(0) if dtypes.get_default_dtype() is dtypes.float32 else np.float64(0))
+    tensors[0].device  # noqa: B018  which PyTorch asks for first
     kind = tensors[0].dtype
     for tensor in tensors[1:]:
         kind = dtypes.promote_types(kind, tensor.dtype)
@@ -114,7 +116,13 @@ def clip_grad_norm(
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Keep every element of the gradients between ``-clip_value`` and ``clip_value``, in place."""
-    keep_within_(_grads(parameters), float(clip_value))
+    grads = _grads(parameters)
+    if not grads:
+        raise RuntimeError(
+            "Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error message be improved? "
+            " If so, please report an enhancement request to PyTorch.)"
+        )
+    keep_within_(grads, float(clip_value))
 
 
 @unit
@@ -133,5 +141,8 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 def _write(tensor: Tensor, values: Any) -> None:
     version = share(tensor)
-    tensor._array[...] = values
+    if isinstance(tensor, SparseTensor):
+        tensor._array = values.astype(tensor._array.dtype)
+    else:
+        tensor._array[...] = values
     version.version += 1

@@ -46,7 +46,7 @@ class BasePruningMethod(ABC):
         method = cls._joined(module, name, *args, **kwargs)
         original = getattr(module, name)
         scores = original if importance_scores is None else importance_scores
-        if scores.shape != original.shape:
+        if scores is not original and scores.shape != original.shape:
             raise AssertionError(
                 f"importance_scores should have the same shape as parameter {name} of {module}, got {scores.shape} vs "
                 f"{original.shape}"

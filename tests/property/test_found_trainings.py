@@ -1,0 +1,133 @@
+"""Trainings that once differed, line by line in both engines: what generators found, a cause each."""
+
+import warnings
+
+import pytest
+
+import glassgrad
+from tests.property.random_training import TrainingRun, difference
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+SPARSE = """
+        def looked(w, **more): return torch.nn.functional.embedding(torch.tensor([[1, 2], [1, 4]]), w, **more)
+        a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
+"""
+PROGRAMS = {
+    "losses of two dtypes within autocast are single": """
+        a = torch.ones(2, 2).bfloat16()
+        F = torch.nn.functional
+        b = torch.full((2, 2), 0.5)
+        with torch.autocast("cpu"): c = F.huber_loss(a, b)
+        with torch.autocast("cpu"): d = F.soft_margin_loss(a, b)
+        with torch.autocast("cpu"): e = F.binary_cross_entropy_with_logits(b, a * 0.5)
+        with torch.autocast("cpu"): f = F.binary_cross_entropy_with_logits(a, a, pos_weight=b[0])
+    """,
+    "a fused step takes no sparse gradients": SPARSE + """
+        torch.optim.SGD([a], 0.1, fused=True).step()
+        torch.optim.SGD([a], 0.1, fused=True, weight_decay=0.1).step()
+        torch.optim.Adagrad([a], 0.1, fused=True).step()
+    """,
+    "sparse gradients are clipped by a norm that is known, and looked at for anomalies": SPARSE + """
+        torch.nn.utils.clip_grads_with_norm_([a], 0.5, torch.tensor(2.0))
+        b = a.detach().bfloat16(); b.grad = a.grad.bfloat16()
+        torch.nn.utils.clip_grads_with_norm_([b], 0.5, torch.tensor(2.0))
+        with torch.autograd.set_detect_anomaly(True): looked(a, sparse=True).sum().backward()
+        with torch.autograd.set_detect_anomaly(True): (looked(a, sparse=True) * float("nan")).sum().backward()
+    """,
+    "a sparse gradient is summed over what was broadcast": SPARSE + """
+        b = torch.tensor(2.0, requires_grad=True); looked(a * b, sparse=True).sum().backward()
+        c = torch.ones(3, requires_grad=True); looked(a + c, sparse=True).sum().backward()
+        d = torch.ones(6, 1, requires_grad=True); looked(a.detach() * d, sparse=True).sum().backward()
+        e = torch.ones(1, 1, requires_grad=True); looked(a - e, sparse=True).sum().backward()
+        looked(a - a.mean(), sparse=True).square().sum().backward()
+        f = torch.nn.Embedding(6, 3, sparse=True); parametrizations.spectral_norm(f)
+        g = f(torch.tensor([1, 2])); g.square().sum().backward(); h = f.parametrizations.weight.original
+    """,
+    "sparse steps that are differentiable, or half dense": SPARSE + """
+        torch.optim.SGD([a], 0.1, differentiable=True).step()
+        torch.optim.Adagrad([a], 0.1, differentiable=True).step()
+        b = torch.nn.Parameter(torch.ones(2)); b.grad = torch.ones(2)
+        opt = torch.optim.SparseAdam([a, b]); opt.step()
+    """,
+    "rectified within autocast, with parameters": """
+        a = torch.randn(2, 4, requires_grad=True)
+        l = torch.nn.PReLU(4)
+        with torch.autocast("cpu"): b = l(a.bfloat16())
+        with torch.autocast("cpu"): c = torch.prelu(a, l.weight[:1])
+        (b.sum() + c.sum()).backward()
+        with torch.autocast("cpu"): l(a.double())
+    """,
+    "what is linearized are numbers that have slopes, and groups are told apart": """
+        torch.func.linearize(lambda x: x * 2, torch.tensor([1, 2]))
+        said = repr(torch.optim.SGD([{"params": [torch.ones(1)]}, {"params": [torch.ones(1)], "lr": 0.5}], 0.1))
+    """,
+    "steps by signs pass NaN by": """
+        a = torch.nn.Parameter(torch.ones(3))
+        opt = torch.optim.Rprop([a], 0.1)
+        a.grad = torch.tensor([float("nan"), 1.0, -1.0]); opt.step()
+        a.grad = torch.tensor([1.0, float("nan"), 1.0]); opt.step()
+        a.grad = torch.tensor([1.0, 1.0, 1.0]); opt.step()
+    """,
+    "steps by signs know no weight decay": """
+        a = torch.nn.Parameter(torch.ones(3))
+        opt = torch.optim.Rprop([a], 0.1)
+        opt.param_groups[0]["weight_decay"] = 10.0
+        a.grad = -torch.ones(3); opt.step()
+    """,
+    "a line search over what is no number": """
+        a = torch.nn.Parameter(torch.ones(2).double())
+        opt = torch.optim.LBFGS([a], 3.0, max_iter=1, max_eval=4, line_search_fn="strong_wolfe")
+        def loss(): opt.zero_grad(); value = a.sqrt().sum() * 9; value.backward(); return value
+        opt.step(loss)
+    """,
+    "first values of what is none, or has too few dimensions": """
+        torch.nn.init.eye_(None)
+        torch.nn.init.trunc_normal_(None)
+        torch.nn.init.dirac_(None)
+        torch.nn.init.orthogonal_(None)
+        torch.nn.init.sparse_(None, 0.5)
+        torch.nn.init.xavier_normal_(None)
+        torch.nn.init.kaiming_uniform_(torch.nn.Parameter(torch.ones(3)))
+        torch.nn.init.orthogonal_(torch.ones(2, 2).bfloat16())
+    """,
+    "no gradients": """
+        torch.nn.utils.clip_grad_value_([torch.nn.Parameter(torch.ones(2))], 0.1)
+        torch.nn.utils.get_total_norm([None])
+        torch.autograd.grad(torch.ones(2), [])
+        l = torch.nn.Linear(2, 2, False); prune.identity(l, "bias")
+    """,
+    "the refusals of layers": """
+        torch.nn.GroupNorm(2, 2)(torch.ones(1, 2))
+        torch.nn.BatchNorm1d(2)(torch.ones(1, 2))
+        torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2).half())
+        torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2, dtype=torch.int16))
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_as_torch(name):
+    yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
+    for line in PROGRAMS[name].strip().split("\n"):
+        assert difference(yours, ours, line.strip()) is None, line
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_who_reads_a_number_without_recording_is_not_warned(recorded):
+    """As LBFGS reads its losses: in its ``step``, which records nothing."""
+
+    def warned(engine, read):
+        leaf = engine.ones((), requires_grad=True)
+        with pytest.warns() as seen, engine.set_grad_enabled(recorded):
+            engine.set_warn_always(True)
+            read(engine, leaf)
+            engine.set_warn_always(False)
+            warnings.warn("the end", stacklevel=1)
+        return [str(each.message).split("\n")[0] for each in seen]
+
+    for read in (
+        lambda _, x: float(x), lambda _, x: int(x), lambda _, x: complex(x), lambda engine, x: engine.tensor([x]),
+    ):  # fmt: skip
+        assert warned(torch, read) == warned(glassgrad, read)
