@@ -6,11 +6,13 @@ Those that are programs of their own take the same options, and ``--seconds``.
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+LONGEST = 30  # seconds that a child looks at one example
 chosen = 0  # what ``--count`` says, which conftest.py puts here before any test is collected
 first = 0  # what ``--seed`` says
 
@@ -48,3 +50,45 @@ def asked(said: Any) -> Iterator[int]:
         if number >= said.count if end is None else time.monotonic() > end:
             return
         yield said.seed + number
+
+
+def outlived(numbers: Iterable[int], look: Callable[[int], Any]) -> Iterator[tuple[int, Any, int]]:
+    """What ``look`` gives of each seed, and 0; or, where it ends the process or does not end, None, and the exit code.
+
+    A child looks, another after one that ended.
+    """
+    child, line = _looking(look)
+    for seed in numbers:
+        try:
+            line.send(seed)
+            if not line.poll(LONGEST):
+                child.kill()
+            seen = line.recv()
+        except (EOFError, ConnectionError):
+            child.join()
+            yield seed, None, child.exitcode
+            child, line = _looking(look)
+        else:
+            yield seed, seen, 0
+    line.close()
+    child.join()
+
+
+def _looking(look: Callable[[int], Any]) -> tuple[Any, Any]:
+    """A child that answers each seed that it is sent, and the line to it."""
+    context = multiprocessing.get_context("fork")
+    line, end = context.Pipe()
+    child = context.Process(target=_answer, args=(line, end, look), daemon=True)
+    child.start()
+    end.close()
+    return child, line
+
+
+def _answer(line: Any, end: Any, look: Callable[[int], Any]) -> None:
+    line.close()  # or nothing would tell that the asking process is gone
+    while True:
+        try:
+            seed = end.recv()
+        except EOFError:
+            return
+        end.send(look(seed))

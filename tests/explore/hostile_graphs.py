@@ -30,6 +30,8 @@ STRANGE = [
     float("nan"), float("inf"), "", "x", "nan", "-inf", "op", "leaf", "cut", "view", "AccumulateGrad", "AddBackward0",
     "\ud800", "a\udfffb", "\x00\x01", "\u202e\u2028", "]]>", "</script><script>", "<!--DATA-->", "&amp;", '"\\',
     "x" * 3000, "é" * 50, [], {}, [[]], [None], [0], {"index": 0}, [[["x"] * 3] * 3], {"": None}, [1] * 200,
+    "\\end{document}", "```\n%%#&_^~", "${x}{{x}}%s%(x)s{0}", "javascript:alert(1)", "\r\n\n", "9" * 5000, {"x": 1e308},
+    {str(key): key for key in range(300)}, json.loads("[" * 500 + "]" * 500), [{"index": 0}, {"index": 0}],
 ]  # fmt: skip
 
 

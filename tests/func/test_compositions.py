@@ -104,12 +104,31 @@ def steps(t):
         lambda x: t.nn.functional.embedding(t.tensor([2, 0, 1]), x.view(3, 1)).view(3) * x,
         lambda x: t.tril(t.outer(x, x.tanh())).sum(0).masked_fill(t.tensor([False, True, False]), 0.5),
         lambda x: x.norm() * x,
+        lambda x: t.atan2(x, x.flip(0) + 2) + t.hypot(x, x.roll(1)) + t.logaddexp(x, x.square()),
+        lambda x: t.lerp(x, x.cos(), x.sigmoid()) + t.addcdiv(x, x, x.exp(), value=0.5) - t.addcmul(x, x, x),
+        lambda x: t.erf(x) + t.special.sinc(x) + t.special.xlogy(x, x.exp() + 1) + t.lgamma(x.square() + 1) / 3,
+        lambda x: t.kron(x[:1], x) + t.linalg.cross(x, x.roll(1) * 2) + t.diff(x, append=x[:1]),
+        lambda x: x.cummax(0)[0] * x.flip(0).cummin(0)[0] + x.topk(2)[0].sum() * x,
+        lambda x: t.addmm(x, weight, t.outer(x, x)).diagonal() + t.baddbmm(x, weight[None], t.outer(x, x)[None])[0, 1],
+        lambda x: t.nn.functional.silu(x) + t.nn.functional.softplus(x) - t.nn.functional.elu(x) * x.clamp(0.1, 0.6),
+        lambda x: t.nn.functional.soft_margin_loss(x, x.cos()) * x + t.nn.functional.mse_loss(x, x.cos()) * x,
+        lambda x: t.nn.functional.binary_cross_entropy_with_logits(x, x.sigmoid(), reduction="none") * x,
+        lambda x: t.nn.functional.avg_pool1d(x.view(1, 1, 3).tile(1, 1, 2), 2, 2).view(3) + x.repeat_interleave(2)[1:4],
+        lambda x: t.nn.functional.interpolate(x.view(1, 1, 3), 5, mode="linear", align_corners=True).view(5)[1:4] * x,
+        lambda x: t.nn.functional.cosine_similarity(t.outer(x, x + 1), weight, 1) * x,
+        lambda x: t.linalg.cholesky(t.eye(3, dtype=t.float64) * 3 + t.outer(x, x)).sum(1) + t.trapezoid(x, x.cumsum(0)),
+        lambda x: x.index_add(0, t.tensor([0, 2, 0]), x.cos()) * x.scatter_reduce(0, t.tensor([1, 1, 2]), x, "sum"),
+        lambda x: t.movedim(t.outer(x, x.cos()), 0, 1)[0] * x,
+        lambda x: t.polar(x.square() + 1, x).real + t.complex(x, x * 2).abs() + t.angle(t.complex(x, x.exp())),
+        lambda x: t.nn.functional.group_norm(t.outer(x, x.exp()).view(1, 3, 3), 1)[0].sum(1) / 5 + x.var() * x,
     ]
 
 
 #: PyTorch's own second derivatives of these are wrong by forward over forward, and at higher orders: the slope tells.
 BY_SLOPE = {
     "solve": lambda x: glassgrad.linalg.solve(glassgrad.eye(3).double() * 4 + glassgrad.outer(x, x), x),
+    "det": lambda x: glassgrad.linalg.det(glassgrad.eye(3).double() * 2 + glassgrad.outer(x, x)) * x,
+    "logcumsumexp": lambda x: glassgrad.logcumsumexp(x, 0) * x,
     "layer_norm": lambda x: glassgrad.nn.functional.layer_norm(x, (3,)) * x,
 }
 

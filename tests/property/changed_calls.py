@@ -1,14 +1,17 @@
 """The sample calls of every operation, each changed in a place or two, in both engines: what is taken, what it gives.
 
-Dtypes, sizes, layouts, numbers and settings are changed, tensors share memory, results go to ``out=`` or over the first
-tensor.  ``python -m tests.property.changed_calls --count 20000 --seed 1`` runs so many and prints each that differs.
+Dtypes, sizes, layouts, numbers and settings are changed, tensors share memory or have a history, results go to ``out=``
+or over the first tensor, the same is called by other names, as a method, with names for its arguments.
+``python -m tests.property.changed_calls --count 20000 --seed 1`` runs so many and prints each that differs.
 """
 
 from __future__ import annotations
 
+import inspect
 import random
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -16,7 +19,8 @@ import numpy as np
 
 import glassgrad
 from tests import counts
-from tests.property.excused import reason
+from tests.property.excused import faults, reason
+from tests.property.further_calls import SAMPLES
 from tests.property.random_programs import DTYPES, Ended, Run, difference
 from tests.samples import Sample, T, all_samples
 from tests.torch_reference import torch
@@ -28,10 +32,13 @@ NUMBERS = [0, 1, -1, 2, 3, -2, 5, 100, 0.0, 0.5, -1.5, 2.0, 1e30, True, False, 1
 #: And those whose digits are others, see docs/limits.md.
 #: And those to which PyTorch hands on sizes unchecked, and then reads and writes beyond its memory, as with ENDS.
 LEFT_OUT = re.compile(
-    r"^_|\._|native_|segment_reduce|^lstm|^gru|^rnn|scaled_dot|"
-    r"empty|sparse|packed|Tensor\.(set_|type|numpy|tolist|__)|pack_|rrelu|lobpcg|svd_lowrank|pca|bessel_[jy]|airy|igamma"
+    r"^_(?!foreach)|\._(?!_)|native_|segment_reduce|^lstm|^gru|^rnn|scaled_dot|"
+    r"empty|sparse|packed|Tensor\.(set_|numpy)|pack_|rrelu|lobpcg|svd_lowrank|pca|l\.bessel_[jy]|airy|\bigamma"
 )
 ENDS = re.compile(r"embedding_bag|torch\.grid_sampler")
+SPACES = ["", "nn.functional.", "special.", "linalg."]
+INTEGERS = [0, -1, 127, 255, 2**31 - 1, -(2**31), 2**40]
+FLOATS = [0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e30, -1e-30, 1.0, 300.5]
 
 
 class Unwritten(Exception):  # noqa: N818  no error
@@ -39,17 +46,32 @@ class Unwritten(Exception):  # noqa: N818  no error
 
 
 @cache
-def samples() -> list[Sample]:
-    """The samples that can be written down."""
-    found = []
-    for sample in all_samples():
+def samples() -> dict[str, list[Sample]]:
+    """The samples that can be written down, by what they call."""
+    written: dict[str, list[Sample]] = {}
+    for sample in [*all_samples(), *SAMPLES]:
         if sample.in_torch and not LEFT_OUT.search(sample.name):
             try:
                 Text(random.Random(0), sample)
             except Unwritten:
                 continue
-            found.append(sample)
-    return found
+            written.setdefault(sample.name, []).append(sample)
+    return written
+
+
+@cache
+def parameters(name: str) -> list[str]:
+    """How PyTorch calls the parameters of one of its functions, where it tells."""
+    known = torch.overrides.get_testing_overrides().get(found(f"torch.{name}"))
+    return [*inspect.signature(known).parameters] if known else []
+
+
+def found(path: str) -> Any:
+    """What PyTorch has at a path of names; nothing where it has none."""
+    place = torch
+    for name in path.split(".")[1:]:
+        place = getattr(place, name, None)
+    return place
 
 
 def literal(value: Any) -> str:
@@ -79,6 +101,7 @@ class Text:
         kinds = Counter(chance.choice(places) for _ in range(changes)) if places else Counter()
         self.odds = {"tensor": kinds["tensor"] / max(tensors, 1), "number": kinds["number"] / max(others, 1)}
         self.dtype = chance.choice(sample.only)
+        self.kind = chance.choice(DTYPES) if changes and chance.random() < 0.15 else ""  # of all that are floats
         self.seed = chance.randrange(1000)
         self.is_shared = changes > 0 and tensors > 0 and chance.random() < 0.2  # all lies in one piece of memory, m
         if self.is_shared:
@@ -117,7 +140,8 @@ class Text:
             self.names.append(name)
             return name
         is_changed = chance.random() < self.odds["tensor"] and not self.is_shared
-        what = chance.choice(["dtype", "dtype", "sizes", "sizes", "layout", "shared", "number"]) if is_changed else ""
+        changes = ["dtype", "dtype", "sizes", "sizes", "layout", "shared", "number", "elements"]
+        what = chance.choice(changes) if is_changed else ""
         if what == "number":
             return literal(chance.choice(NUMBERS))
         if what == "shared" and self.names:
@@ -125,14 +149,21 @@ class Text:
         if what == "sizes":
             array = self.resized(array)
         kind = str(array.dtype)
-        if what == "dtype":
-            kind = chance.choice(DTYPES)
+        if what == "dtype" or (self.kind and spec.kind == "float"):
+            kind = chance.choice(DTYPES) if what == "dtype" else self.kind
             if kind == "uint8":
                 array = abs(array)
-        layout = chance.choice(["turned", "strided", "expanded", "window"]) if what == "layout" else spec.layout
+        if what == "elements":
+            for place in range(array.size):
+                if chance.random() < 0.3 and array.dtype.kind in "ifc" and "polynomial" not in self.sample.name:
+                    array.flat[place] = chance.choice(INTEGERS if array.dtype.kind == "i" else FLOATS)
+        layouts = ["turned", "strided", "expanded", "window", "overlapping"]
+        layout = chance.choice(layouts) if what == "layout" else spec.layout
         self.lines.append(f"{name} = {laid(array, kind, layout)}")
         if spec.grad and self.sample.gradient and not self.is_shared and "float" in kind.replace("complex", "float"):
             self.lines.append(f"{name}.requires_grad_()")
+            if self.odds["tensor"] and chance.random() < 0.2:  # no leaf
+                self.lines.append(f"{name} = ({name}_leaf := {name}) * 1")
         self.names.append(name)
         return name
 
@@ -151,9 +182,14 @@ class Text:
 
     def call(self, args: list[str], kwargs: dict[str, str], is_changed: bool) -> None:
         """Add the line of the call."""
-        name = self.sample.name
+        name = self.spelled()
         of_tensor = name.startswith("Tensor.")
         short = name.rpartition(".")[2]
+        names = parameters(name) if is_changed and short[:2] != "__" else []
+        if len(names) >= len(args) > 1 and self.chance.random() < 0.4:
+            first = self.chance.randrange(1, len(args))
+            kwargs = {**dict(zip(names[first:], args[first:], strict=False)), **kwargs}
+            args = args[:first]
         form = self.form() if is_changed or self.is_shared else ""
         words = [*args, *(f"{key}={value}" for key, value in kwargs.items())]
         if form and form != "inplace" and not of_tensor:
@@ -169,12 +205,21 @@ class Text:
         else:
             self.lines.append(f"r = torch.{name}({', '.join(words)})")
 
+    def spelled(self) -> str:
+        """The name, or another name of the same."""
+        name = self.sample.name
+        if not sum(self.odds.values()) or self.chance.random() < 0.7:
+            return name
+        short = name.rpartition(".")[2]
+        others = [space + short for space in SPACES] + [f"Tensor.{short}", f"{name}_", f"{short}_", f"Tensor.{short}_"]
+        return self.chance.choice([name, *(other for other in others if callable(found(f"torch.{other}")))])
+
     def form(self) -> str:
         """What becomes of the result: a new ``out=``, one of the tensors, a piece of the one memory; or in place."""
         if self.is_shared:
             return self.chance.choice(["inplace", "window", "window"])
         own = self.chance.choice(self.names or [""])
-        return self.chance.choice(["new", "inplace", own, f"{own}.detach()"]) if own else ""
+        return self.chance.choice(["new", "inplace", "apart", own, f"{own}.detach()"]) if own else ""
 
     def out(self, form: str, line: str) -> str:
         """The expression of ``out=``, of the sizes of the result, or of none: what is resized PyTorch places itself."""
@@ -186,11 +231,24 @@ class Text:
         for each in [*self.lines, line]:
             run.do(each)
         result = run.scope.get("r")
+        parts = [value for name, value in run.pool.items() if re.fullmatch(r"r\d", name)]
+        if parts:
+            return f"({', '.join(self.place(form, part, run) for part in parts)},)"
+        return self.place(form, result, run)
+
+    def place(self, form: str, result: Any, run: Run) -> str:
+        """The expression of a place for a result, or a part of one."""
         if not isinstance(result, torch.Tensor) or result.numel() > LARGEST - 2:
             raise Unwritten
-        if form != "window" and run.scope[form[0]].shape != result.shape:
+        sizes = tuple(result.shape)
+        if form == "window":
+            return self.window(sizes)
+        if form == "apart":
+            made = f"torch.zeros({(*sizes, 2)}, dtype={result.dtype})[..., 1]"
+            return f"{made}.mT.contiguous().mT" if len(sizes) > 1 and self.chance.random() < 0.5 else made
+        if tuple(run.scope[form[0]].shape) != sizes:
             raise Unwritten
-        return self.window(result.shape) if form == "window" else form
+        return form
 
 
 def _leaves(values: list[Any]) -> list[Any]:
@@ -202,8 +260,9 @@ def laid(array: Any, kind: str, layout: str | None) -> str:
     sizes = array.shape
     if kind == "bool":
         array = array != 0
-    elif "int" in kind and array.dtype.kind in "fc":
-        array = array.real.astype(np.int64)
+    elif "int" in kind:
+        array = np.nan_to_num(array.real).clip(-100, 100).astype(np.int64) if array.dtype.kind in "fc" else array
+        array = array.astype(kind)  # what is too large wraps
     elif "complex" not in kind and array.dtype.kind == "c":
         array = array.real
     flat = array.reshape(-1)
@@ -211,6 +270,8 @@ def laid(array: Any, kind: str, layout: str | None) -> str:
         wide = (*sizes[:-1], 2 * sizes[-1])
         return f"torch.tensor({literal(np.repeat(flat, 2).tolist())}, dtype=torch.{kind}).reshape({wide})[..., ::2]"
     made = f"torch.tensor({literal(flat.tolist())}, dtype=torch.{kind})"
+    if layout == "overlapping" and array.size > 1:
+        return f"{made}.as_strided({sizes}, {(1,) * len(sizes)})"
     if layout == "window" and array.size:
         return f"{made}.repeat(2)[{array.size}:].reshape({sizes})"
     made += f".reshape({sizes})"
@@ -229,11 +290,26 @@ class CallRun(Run):
         said = super().do(line)
         result = self.scope.get("r")
         if isinstance(result, tuple | list):
-            self.scope.update({f"r{place}": part for place, part in enumerate(result)})
-            del self.scope["r"]
-        elif isinstance(result, bool | float | complex) or (isinstance(result, int) and abs(result) < 2**63):
-            self.scope["r"] = self.engine.tensor(result)
+            self.scope.update({f"r{place}": self.part(part) for place, part in enumerate(_leaves([result]))})
+            self.scope["r"] = self.part("" if "out=" in line else type(result).__name__)
+        elif "r" in self.scope:
+            self.scope["r"] = self.part(result)
         return said
+
+    def about(self, name: str, tensor: Any) -> dict[str, Any]:
+        """The same, but of nodes that are not promised."""
+        seen = super().about(name, tensor)
+        if any(NODES.search(line) for line in self.done):
+            del seen["node"]
+        return seen
+
+    def part(self, value: Any) -> Any:
+        """A result as a tensor: of what is none, its text."""
+        if isinstance(value, self.engine.Tensor):
+            return value
+        if isinstance(value, bool | float | complex) or (isinstance(value, int) and abs(value) < 2**63):
+            return self.engine.tensor(value)
+        return self.engine.tensor([*str(value).encode()])
 
 
 def written(seed: int) -> list[str]:
@@ -241,17 +317,27 @@ def written(seed: int) -> list[str]:
     chance = random.Random(seed)
     while True:
         try:
-            lines = Text(chance, chance.choice(samples()), chance.choice([0, 1, 1, 1, 1, 2])).lines
+            sample = chance.choice(samples()[chance.choice([*samples()])])
+            lines = Text(chance, sample, chance.choice([0, 1, 1, 1, 1, 2])).lines
         except Unwritten:
             continue
         if not ENDS.search(lines[-1]):
             return lines
 
 
-#: Whose numbers are arbitrary where elements are equal, or matrices lack rank: see docs/limits.md.
+#: Whose numbers are what lay in memory, or arbitrary: where elements are equal, or matrices lack rank (docs/limits.md).
 ARBITRARY = re.compile(
-    r"matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca|cholesky_ex|tensorsolve"
+    r"resize_|matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca|cholesky_ex|tensorsolve|"
+    r"narrow_copy\(.*\[\.\.\., 1\]"
 )
+
+
+#: What adds up infinities in an order of its own, or elements that PyTorch's kernels hold to be zero.
+INFINITE = re.compile(r"std_mean|var_mean|conv|det\(|linspace|logspace|cholesky|linalg")
+#: What rules of PyTorch's say that fail.
+RULES = re.compile("Expected a proper Tensor but got None|view size is not compatible")
+#: Whose nodes are others: see docs/limits.md.
+NODES = re.compile(r"conv|circular|pdist|_foreach_|_copy\(")
 
 
 def is_free(lines: list[str], sort: str, said: str) -> bool:
@@ -260,10 +346,13 @@ def is_free(lines: list[str], sort: str, said: str) -> bool:
     if reason(sort, said, lines):
         return True
     if sort.startswith("numbers"):  # what reads what it wrote in the one memory, too
-        return lines[0].startswith("m = ") or bool(ARBITRARY.search(call))
+        is_infinite = "float('" in str(lines) and INFINITE.search(call)
+        return lines[0].startswith("m = ") or bool(ARBITRARY.search(call) or is_infinite)
     if sort == "refused" and lines[0].startswith("m = "):
         return bool(re.search("ldexp_|bernoulli_", call))
-    return sort == "node" and bool(re.search("conv|circular|pdist", call))
+    if sort == "taken" and lines[-1].endswith("backward(retain_graph=True)"):  # rules of PyTorch's refuse dtypes, sizes
+        return bool(faults(said.partition("') (")[0]) & {"dtype"} or RULES.search(said))
+    return False
 
 
 def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
@@ -276,15 +365,24 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
                 if found[1].startswith(("('TypeError'", "('AttributeError'")):
                     return lines, ("parser", found[1])
                 return lines, None if is_free(lines, *found) else found
-        for name, tensor in list(yours.pool.items()):
-            if name.startswith("r") and tensor.requires_grad:
-                lines.append(f"{name}.abs().sum().backward(retain_graph=True)")
-                found = difference(yours, ours, lines[-1])
-                if found and found[0] != "taken" and not is_free(lines, *found):  # rules of PyTorch's refuse dtypes
-                    return lines, found
+        for line in back(yours.pool, seed % 3 == 0):
+            lines.append(line)
+            if found := difference(yours, ours, line):
+                return lines, None if is_free(lines, *found) else found
     except Ended:
         pass
     return lines, None
+
+
+def back(pool: dict[str, Any], is_twice: bool) -> Iterator[str]:
+    """The ways back from all results, and the ways back from those."""
+    wanted = [name for name, tensor in pool.items() if tensor.is_leaf and tensor.requires_grad]
+    for name in [name for name, tensor in pool.items() if name.startswith("r") and tensor.requires_grad]:
+        yield f"{name}.abs().sum().backward(retain_graph=True)"
+        for leaf in wanted * is_twice:
+            square = f"({name} * {name}).abs().sum()"
+            yield f"g = torch.autograd.grad({square}, {leaf}, create_graph=True, allow_unused=True)[0]"
+            yield "if g is not None and g.requires_grad: g.abs().sum().backward(retain_graph=True)"
 
 
 def main() -> None:
@@ -293,15 +391,22 @@ def main() -> None:
     parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
     options = parser.parse_args()
     sorts: Counter[str] = Counter()
-    calls = 0
-    for seed in counts.asked(options):
+    calls = ended = 0
+    samples()  # here, for every child
+    names = set()
+    for seed, seen, code in counts.outlived(counts.asked(options), drawn):
         calls += 1
-        lines, found = drawn(seed)
+        if code:
+            ended += 1
+            print(f"\n# {seed}: ends the process with {code}", *written(seed), sep="\n", flush=True)
+            continue
+        lines, found = seen
+        names.add(next(line for line in lines if line.startswith("r = ")).partition("(")[0])
         if found:
             sorts[found[0]] += 1
             if re.search(options.sorts, found[0]):
                 print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
-    print(f"{calls:,} calls, {sum(sorts.values())} differ {dict(sorts)}")
+    print(f"{calls:,} calls of {len(names)} names, {sum(sorts.values())} differ {dict(sorts)}, {ended} end the process")
 
 
 if __name__ == "__main__":

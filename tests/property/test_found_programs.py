@@ -454,6 +454,95 @@ PROGRAMS = {
         c = torch.diff(a, n=0, out=torch.zeros(4))
         c.sum().backward()
     """,
+    "one output that two ways back unpack": """
+        a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], requires_grad=True)
+        b, c = torch.std_mean(a, (0, 1), keepdim=True)
+        d = torch.autograd.grad((b * b).sum(), a, create_graph=True)[0]
+        b.sum().backward(retain_graph=True)
+        d.abs().sum().backward()
+    """,
+    "losses of torch's own are not reduced": """
+        a = torch.tensor([[0.5, 0.25], [0.125, 1.0]])
+        b = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
+        c = torch.tensor([1.0, -1.0])
+        d = torch.kl_div(a, b)
+        e = torch.cosine_embedding_loss(a, b, c)
+        f = torch.hinge_embedding_loss(a, b)
+        g = torch.margin_ranking_loss(a[0], b[0], c)
+        h = torch.triplet_margin_loss(a, b, a + 1)
+        i = torch.binary_cross_entropy_with_logits(a, b)
+    """,
+    "the norm of all weights": """
+        a = torch.tensor([[1.0, 2.0], [-3.0, 0.5]], requires_grad=True)
+        b = torch.norm_except_dim(a, 3, -1)
+        b.backward()
+    """,
+    "running statistics that repeat": """
+        a = torch.arange(16.0).view(2, 2, 4)
+        b = torch.zeros(1).expand(2)
+        c = torch.ones(2)
+        d = torch.nn.functional.instance_norm(a, b, c)
+        e = torch.nn.functional.instance_norm(a, c * 0, c)
+    """,
+    "deviations whose squares are too large": """
+        a = torch.tensor([[1e30, 2.0], [3.0, -1e30]], requires_grad=True)
+        b = a.std(1)
+        c, d = torch.std_mean(a)
+        (b.sum() + c).backward()
+    """,
+    "matrices of what is no number": """
+        a = torch.tensor([[float("nan"), 1.0], [1.0, 2.0]])
+        b = torch.cholesky(a)
+        d = torch.linalg.cholesky_ex(a.flip(0, 1))[1]
+        e = torch.tensor([[float("-inf"), -1.0, 1.0], [2.0, 1.0, 0.3], [-1e-30, 0.9, 0.5]])
+        f = torch.linalg.svdvals(torch.stack([e, e.clamp(-1)]))
+        g = torch.linalg.cond(e)
+        h = torch.linalg.svdvals(e * 0)
+    """,
+    "truth values that scale numbers": """
+        a = torch.ones(3, 2)
+        b = torch.addr(a, torch.ones(3), torch.ones(2), beta=True)
+        c = torch.addr(a, torch.ones(3), torch.ones(2), alpha=True)
+        d = torch.addr(a > 0, torch.ones(3) > 0, torch.ones(2) > 0, alpha=True)
+    """,
+    "norms of several matrices": """
+        a = torch.arange(12.0).view(2, 2, 3)
+        b = torch.nuclear_norm(a)
+    """,
+    "normal numbers into memory of another size": """
+        a = torch.zeros(0)
+        b = torch.normal(torch.ones(4), 2.0, out=a)
+        c = torch.zeros(3, 4)
+        d = torch.normal(torch.ones(4), 2.0, out=c)
+        e = torch.binomial(torch.ones(2, 3), torch.ones(2, 0))
+    """,
+    "extremes over what they are read of": """
+        a = torch.arange(12.0).view(3, 4)
+        b = torch.aminmax(a, dim=0, out=(a[0], a[1]))
+    """,
+    "frequencies without a step": """
+        a = torch.fft.rfftfreq(5, 0.0)
+        b = torch.fft.fftfreq(4, 0.0)
+        c = torch.fft.rfftfreq(-1)
+        d = torch.fft.fftfreq(-1)
+    """,
+    "classes that are none": """
+        a = torch.nn.functional.multi_margin_loss(torch.ones(2, 3, 4), torch.tensor([1]))
+        b = torch.nn.functional.multilabel_margin_loss(torch.ones(2, 0), torch.ones(2, 0).long())
+    """,
+    "sizes, parts and dimensions that are none": """
+        a = torch.ones(2, 3)
+        b = torch.linalg.tensorinv(torch.tensor(1.0), 2)
+        c = torch.slice_copy(torch.tensor(1.0), 0, 1, 3)
+        d = torch.as_strided_scatter(a, torch.ones(2), (2,), ())
+        e = torch.constant_pad_nd(torch.tensor(1.0), (1, 2))
+        f = torch.svd(torch.ones(3))
+        g = torch.broadcast_shapes((2,), 1.5)
+        h = torch.broadcast_shapes((2,), None)
+        i = torch.baddbmm(torch.ones(1, 2, 2).half(), torch.ones(1, 2, 2), torch.ones(1, 2, 2))
+        j = torch.fft.ifft2(a, out=torch.zeros(0))
+        k = torch.nn.functional.gumbel_softmax(torch.tensor(1.0), hard=True)
+    """,
 }
 
 

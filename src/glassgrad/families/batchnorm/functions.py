@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import float32
@@ -14,7 +13,7 @@ from ...ground.generator import default_generator
 from ...ground.hidden import Hidden
 from ...ground.listening import asking
 from ...ops.declare import composite, functional, unit
-from ...tensor.lifted import Lifted, derives
+from ...tensor.lifted import derives
 from ..arithmetic.rows import mul_number
 from ..norm import rows as norm_rows
 from ..norm.functions import check_kinds, check_normalized, several_values
@@ -134,10 +133,7 @@ def instance_norm(
     out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):
         if running is not None and use_input_stats:
-            if isinstance(running, Lifted):
-                running.copy_(repeated.view(batch, channels).mean(0))  # type: ignore[attr-defined]
-            else:
-                write.store(running, repeated._array.reshape(batch, channels).mean(0).astype(running._array.dtype))
+            running.copy_(repeated.view(batch, channels).mean(0))
     return out.view(sizes)
 
 

@@ -347,6 +347,8 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    if not input._array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     return piece(input, dim, 0 if start is None else start, end, step)
 
 
@@ -387,6 +389,8 @@ def as_strided_scatter(
     need_tensor("as_strided_scatter", "input", 1, input)
     need_tensor("as_strided_scatter", "src", 2, src)
     size, stride = tuple(size), tuple(stride)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
     if src._array.shape != size:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "

@@ -102,15 +102,24 @@ def _no_norm(self: Any, *rest: Any, **settings: Any) -> RuntimeError:
     )
 
 
-@op(
-    node="NormBackward1",
-    holomorphic=False,
-    public=False,
-    hidden=("self_sizes",),
-    serves=(FLOATS + COMPLEX, _no_norm),
-    layout="plain",
-    batched="dims",
+_NORM: Any = {
+    "holomorphic": False, "public": False, "hidden": ("self_sizes",), "serves": (FLOATS + COMPLEX, _no_norm),
+    "layout": "plain",
+}  # fmt: skip
+
+
+@op(node="NormBackward0", **_NORM)
+def norm_all(self: Any, /, p: Any) -> Any:
+    """The ``p``-norm of all elements, as the weights of layers need it."""
+    return norm_of(self, p, None, False)
+
+
+norm_all.derivative(
+    self=lambda grad, self, result, self_sizes, p: slope_of_norm(grad, self, result, self_sizes, p, None, False)
 )
+
+
+@op(node="NormBackward1", batched="dims", **_NORM)
 def norm_dim(self: Any, /, p: Any, dim: Any, keepdim: bool = False) -> Any:
     """The ``p``-norms along ``dim``, as distances need them."""
     return norm_of(self, p, dim, keepdim)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -100,7 +101,8 @@ def _into_out(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
     if out is None:
         return result
     kind = "complex" if result.dtype.is_complex else "floating point"
-    refusal = f"{function} expects a {kind} output tensor, but got {{Found}}"
+    told = "fftn" if function == "ifftn" else function
+    refusal = f"{told} expects a {kind} output tensor, but got {{Found}}"
     if isinstance(out, Tensor) and not (out.dtype.is_complex if kind == "complex" else out.dtype.is_floating_point):
         raise RuntimeError(refusal.format(Found=out.dtype.scalar_name))
     kernel = "c2r" if kind != "complex" else "c2c" if input.dtype.is_complex or function in ("fftn", "ifftn") else "r2c"
@@ -293,11 +295,13 @@ def _frequencies(function: str, n: int, d: float, out: Any, options: dict[str, A
     if not kind.is_floating_point and not kind.is_complex:
         raise RuntimeError(f"{function} requires a floating point or complex dtype, but got {kind.scalar_name}")
     requires_grad = options.pop("requires_grad", False)
-    count = n if function == "fftfreq" else n // 2 + 1
+    if n < 0 and function == "fftfreq":
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    count = n if function == "fftfreq" else int(n / 2) + 1
     frequencies = COMPOSITES["arange"].function(count, **{**options, "dtype": kind})
     if function == "fftfreq":
         frequencies[(n + 1) // 2 :] -= n
-    frequencies = frequencies * (1.0 / (n * d)) if n else frequencies
+    frequencies = frequencies * (1.0 / (n * d) if n * d else inf) if n else frequencies
     if requires_grad:
         frequencies.requires_grad_()
     return frequencies if out is None else into(f"fft_{function}", (), out, frequencies)  # type: ignore[no-any-return]

@@ -285,6 +285,8 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     sizes = input._array.shape
+    if ind > len(sizes):
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {len(sizes)}")
     rows, columns = sizes[:ind], sizes[ind:]
     if math.prod(columns) != math.prod(rows):
         raise RuntimeError(

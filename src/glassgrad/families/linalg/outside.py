@@ -123,6 +123,10 @@ def ormqr(
 @composite(page="torch")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
     """Orthonormal columns ``U``, falling values ``S``, orthonormal columns ``V``: ``U @ diag(S) @ V.mH = input``."""
+    if isinstance(input, Tensor) and (ndim := input._array.ndim) < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {ndim} dimensions instead"
+        )
     if compute_uv:
         u, s, vh = linalg.svd(input, not some)
         v = transpose(vh, -1, -2)

@@ -40,8 +40,22 @@ def decomposed(A: Any, full_matrices: bool) -> tuple[Any, Any, Any]:  # noqa: N8
     """NumPy's decomposition, of matrices without elements too, with PyTorch's error for NaN."""
     if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         raise not_implemented("linalg_svd_cpu", A)
+    return _numpys_svd(A, full_matrices)  # type: ignore[no-any-return]
+
+
+def _numpys_svd(A: Any, *how: bool) -> Any:  # noqa: N803
+    """What NumPy gives; NaN of matrices that hold infinities, with which its LAPACK may never come to an end."""
+    is_finite = np.isfinite(A).all((-2, -1))
+    if not is_finite.all():
+        if np.isnan(A).any():
+            _diverged(np.where(np.isinf(A), 0, A))
+        parts = _numpys_svd(np.where(is_finite[..., None, None], A, 0), *how)
+        if len(how) > 1:
+            return np.where(is_finite[..., None], parts, np.nan).astype(parts.dtype)
+        marks = is_finite[..., None, None], is_finite[..., None], is_finite[..., None, None]
+        return tuple(np.where(mark, part, np.nan).astype(part.dtype) for mark, part in zip(marks, parts, strict=True))
     try:
-        return np.linalg.svd(A, full_matrices)  # type: ignore[return-value]
+        return np.linalg.svd(A, *how)
     except np.linalg.LinAlgError:
         _diverged(A)
         raise
@@ -73,11 +87,7 @@ def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) 
     if compute_uv:
         u, s, vh = decomposed(A, full_matrices)
         return u, s, np.ascontiguousarray(vh.swapaxes(-1, -2)).swapaxes(-1, -2)  # as LAPACK leaves it
-    try:
-        values = np.linalg.svd(A, compute_uv=False)
-    except np.linalg.LinAlgError:
-        _diverged(A)
-        raise
+    values = _numpys_svd(A, False, False)
     none = np.zeros((0,), A.dtype)
     return none, values, none.copy()
 

@@ -274,7 +274,10 @@ def factors(A: Any, upper: bool) -> tuple[Any, Any]:  # noqa: N803  PyTorch's na
     info = np.zeros(A.shape[:-2], np.int32)
     try:
         roots = triangle.roots(A)
+        is_whole = not np.isnan(np.diagonal(roots, axis1=-2, axis2=-1)).any()
     except np.linalg.LinAlgError:
+        is_whole = False
+    if not is_whole:  # LAPACK ends at pivots that are not positive and at NaN, which NumPy lets pass
         roots = np.empty(A.shape, A.dtype)
         for index in np.ndindex(info.shape):
             roots[index], info[index] = triangle.partial_cholesky(A[index])

@@ -430,7 +430,7 @@ def _joined(sizes: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
 
 @composite(method=False)
 def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 1
+    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 0
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
     no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
@@ -461,7 +461,7 @@ def functional_binary_cross_entropy_with_logits(
 
 
 @composite(method=False)
-def kl_div(input: Any, target: Any, reduction: int = 1, *, log_target: bool = False) -> Any:
+def kl_div(input: Any, target: Any, reduction: int = 0, *, log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence of ``target`` from the log probabilities ``input``, elementwise, reduced."""
     for kinds, named in (("c", "Complex"), ("biu", "Integral")):
         if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:

@@ -29,7 +29,7 @@ from .functions import no_slope, number, reduced
 
 
 @composite(method=False)
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1) -> Any:
+def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
     """How far pairs meant to be alike (1) are from parallel, and others (-1) from apart."""
     ndim = target._array.ndim
     if ndim > 1:
@@ -61,7 +61,7 @@ def functional_cosine_embedding_loss(
 
 
 @composite(method=False)
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1) -> Any:
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
     """By how much pairs miss the order that ``target`` (1 or -1) wants."""
     return reduced(clamp_min_number(add_number(-target * (input1 - input2), margin), 0), reduction)
 
@@ -83,7 +83,7 @@ def functional_margin_ranking_loss(
 
 
 @composite(method=False)
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 1) -> Any:
+def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 0) -> Any:
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
     zeros = zero_like(input.detach())
     lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
@@ -118,7 +118,7 @@ def _distances(anchor: Any, positive: Any, negative: Any, swap: bool, distance: 
 @composite(method=False)
 def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-    swap: bool = False, reduction: int = 1,
+    swap: bool = False, reduction: int = 0,
 ) -> Any:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
     near, far = _distances(anchor, positive, negative, swap, lambda a, b: pairwise_distance(a, b, p, eps))

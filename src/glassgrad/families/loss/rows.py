@@ -435,6 +435,14 @@ def label_pairs(self: Any, target: Any, /) -> Any:
     return counts[:, :, None] * (counts == 0)[:, None, :]
 
 
+def check_rows(self: Any) -> None:
+    """Raise PyTorch's error for what is no vector of classes, nor several."""
+    if self.ndim > 2 or (self.ndim and not self.shape[-1]):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.shape)}"
+        )
+
+
 def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     """The sizes of scores as a batch of one or more samples."""
     return (1, sizes[0]) if len(sizes) == 1 else (1, 1) if not sizes else (sizes[0], sizes[1])
@@ -451,6 +459,7 @@ def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
 ) -> Any:
     """The mean of ``max(0, margin - self[target] + self[i]) ** p`` over the other classes; reduced."""
+    check_rows(self)
     a = self.reshape(as_rows(self.shape))
     if target.shape != a.shape[:1] and (self.ndim == 2 or target.shape):
         raise RuntimeError(
@@ -500,6 +509,7 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
 )
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
+    check_rows(self)
     a = self.reshape(as_rows(self.shape))
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
     off = np.fmax(1 - a[:, :, None] + a[:, None, :], 0) * pairs

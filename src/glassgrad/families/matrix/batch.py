@@ -59,7 +59,7 @@ def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 
                 f"Dimension out of range (expected to be in range of [{-array.ndim}, {array.ndim - 1}], but got 2)"
             )
     check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
-    names = [c_name(array).removeprefix("c10::") for array in (self, batch1, batch2)]
+    names = [c_name(array) for array in (self, batch1, batch2)]
     if len(set(names)) > 1:
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
     check_batches(batch1, batch2)

@@ -424,6 +424,9 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> A
         if array.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
     check_expands(self, (*vec1.shape, *vec2.shape))
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if isinstance(value, bool) and self.dtype.kind != "b":
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if self.dtype.kind == "b":
         outer = np.logical_and.outer(vec1, vec2) if alpha else np.zeros((*vec1.shape, *vec2.shape), bool)
         return np.logical_or(outer, self) if beta else outer

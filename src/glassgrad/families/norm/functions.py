@@ -18,7 +18,7 @@ from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number
-from ..distance.rows import linalg_vector_norm, norm_dim
+from ..distance.rows import linalg_vector_norm, norm_all, norm_dim
 from ..linalg.spectra import linalg_svd
 from ..pad.functions import pad
 from ..pointwise.rows import rsqrt
@@ -184,7 +184,7 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
     if dim is None and input._array.ndim > 2:
-        raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
+        dim = -2, -1
     return norm(input, "nuc", dim, keepdim, out=out)  # type: ignore[no-any-return]
 
 
@@ -376,7 +376,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norms of order ``pow`` over all dimensions of ``v`` but ``dim``, which are kept; with ``dim`` -1 over all."""
     shape = v._array.shape
     if dim == -1:
-        return norm_dim(v, pow, tuple(range(len(shape))), False)
+        return norm_all(v, pow)
     if dim == 0:
         return norm_dim(v.reshape(shape[0], -1), pow, (1,)).view(shape[0], *(1,) * (len(shape) - 1))
     if dim == len(shape) - 1:

@@ -31,7 +31,7 @@ def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
     if len(pad) > 2 * self.ndim:
         raise RuntimeError(
             "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-            f"{len(pad)} while the input has {self.ndim} dimensions."
+            f"{len(pad)}while the input has {self.ndim}dimensions."  # PyTorch's words are as close
         )
     around = spans(pad, self.ndim)
     if min(pad, default=0) >= 0:

@@ -165,6 +165,9 @@ def normal(
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if modes.transforming:
             mean, std = (lifted.chances(part) if isinstance(part, Tensor) else part for part in (mean, std))
+        if isinstance(out, Tensor) and not isinstance(std, Tensor):  # to which the means are added
+            rows.check_together(mean._array.shape, out._array.shape)
+            mean = expand(mean, np.broadcast_shapes(mean._array.shape, out._array.shape))
         result = _normal_of(mean, std, generator)
         return result if out is None else into(Composed("normal", ""), (mean, std), out, result)
     if size is None:
@@ -189,18 +192,7 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
         return rows.normal_by_mean(mean, float(std), generator)
     if not isinstance(mean, Tensor):
         return rows.normal_by_std(std, float(mean), generator)
-    n, m = mean._array.shape, std._array.shape
-    try:
-        np.broadcast_shapes(n, m)
-    except ValueError:
-        dim, a, b = next(
-            (max(len(n), len(m)) - k, n[-k], m[-k])
-            for k in range(1, min(len(n), len(m)) + 1)
-            if n[-k] != m[-k] and 1 not in (n[-k], m[-k])
-        )
-        raise RuntimeError(
-            f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
-        ) from None
+    rows.check_together(mean._array.shape, std._array.shape)
     return rows.normal_by_both(mean, std, generator)
 
 

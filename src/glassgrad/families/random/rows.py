@@ -172,6 +172,16 @@ def nothing_of(grad: Any, sizes: tuple[int, ...]) -> Any:
     return wrap(np.zeros(sizes, grad._array.dtype))
 
 
+def check_together(n: tuple[int, ...], m: tuple[int, ...]) -> None:
+    """Raise PyTorch's error where parameters of these sizes do not broadcast."""
+    for k in range(1, min(len(n), len(m)) + 1):
+        if n[-k] != m[-k] and 1 not in (n[-k], m[-k]):
+            raise RuntimeError(
+                f"The size of tensor a ({n[-k]}) must match the size of tensor b ({m[-k]}) at non-singleton dimension "
+                f"{max(len(n), len(m)) - k}"
+            )
+
+
 # -- Random numbers whose parameters are tensors: gamma, Dirichlet and binomial, as rows; the draws are in
 # ``kernels``.
 
@@ -242,6 +252,7 @@ def binomial(count: Any, prob: Any, /, generator: Any = None) -> Any:
     if count.dtype != prob.dtype:
         actual, wanted = (dtypes.of(array.dtype).scalar_name for array in (prob, count))
         raise RuntimeError(f"Found dtype {actual} but expected {wanted}")
+    check_together(count.shape, prob.shape)
     both = np.broadcast_arrays(_floating(count, "binomial_cpu"), np.asarray(prob))
     return counts.binomial(source(generator), both[0], both[1])
 

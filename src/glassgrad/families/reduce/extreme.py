@@ -426,6 +426,7 @@ amin_dim, min_all = _extreme_of_several("min", "smallest")
     node="AminmaxBackward0",
     outputs=("min", "max"),
     out=errors.OUT_DTYPE,
+    aligned=True,
     public=False,
     serves=(REALS + "?", "aminmax_cpu"),
     hidden=("self_sizes",),

@@ -421,10 +421,18 @@ def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, 
     return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
+def _deviation(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """Standard deviation and mean along ``dim``; in float64 where squares are too large for float32."""
+    variance, means = _variance(self, dim, correction, keepdim)
+    if variance.dtype is F32 and np.isinf(variance).any():
+        return np.sqrt(_variance(self.astype(F64), dim, correction, keepdim)[0]).astype(F32), means
+    return np.sqrt(variance), means
+
+
 @op(lenient=True, node="StdBackward0", **_MOMENTS)
 def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations along ``dim``."""
-    return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))
+    return _as_self(self, _deviation(self, dim, correction, keepdim)[0])
 
 
 @std_dim.derivative("self")
@@ -455,8 +463,7 @@ def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction:
 @op(node="StdMeanBackward0", outputs=("result0", "result1"), **_MOMENTS)
 def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations and the means along ``dim``."""
-    variance, means = _variance(self, dim, correction, keepdim)
-    return _as_self(self, np.sqrt(variance), means)
+    return _as_self(self, *_deviation(self, dim, correction, keepdim))
 
 
 @std_mean_dim.derivative("self")

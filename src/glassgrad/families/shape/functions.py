@@ -292,7 +292,11 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 @composite(method=False)
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that these shapes broadcast to."""
-    tuples = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    if strange := [shape for shape in shapes if not isinstance(shape, int | tuple | list | None)]:
+        raise RuntimeError(
+            f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {strange[0]}"
+        )
+    tuples = [(shape,) if isinstance(shape, int) else tuple(shape or ()) for shape in shapes]
     common = [1] * max((len(shape) for shape in tuples), default=0)
     for position, shape in enumerate(tuples):
         for at in range(-1, -1 - len(shape), -1):
