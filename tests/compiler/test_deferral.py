@@ -12,7 +12,7 @@ import glassgrad.nn.functional as F
 from glassgrad import nn
 from glassgrad.kernels import compiled
 
-from .both_ways import Cases, programs, reasons, tree
+from .both_ways import Cases, tree
 
 case = Cases()
 

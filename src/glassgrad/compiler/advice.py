@@ -18,7 +18,7 @@ _ADVICE = (
     (r"in place of a number", "give sizes and places as Python numbers"),
     (r"manual_seed|rng_state", "seed outside of the function"),
     (r"a hook waits", "register hooks on modules, which run in Python anyway"),
-    (r"more than one tensor that has a way back", "give back one of them, and the others detached"),
+    (r"a tensor that has a way back", "run backward within the function, or give it back detached"),
     (r"no runs of elementwise operations", "promise pure=True, which replays the whole"),
 )  # fmt: skip
 

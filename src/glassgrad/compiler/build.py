@@ -1,15 +1,16 @@
-"""Makes a program of a capture: what is needless is left out, the rest is written, and given its way back."""
+"""Makes a program of a capture: what is needless is left out, the rest is written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..core import engine
-from ..core.record import OUTPUT, Record, freed
-from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
+from ..core.record import OUTPUT, Kind, Record, freed
+from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground.window import owner_of
 from ..tensor.node import unfolded
 from .capture import Capture
@@ -18,7 +19,6 @@ from .fuse import fused
 from .memory_plan import Plan
 from .operations import OWNERS, parameters
 from .program import ATOMS, MISS, NotCapturable, Step, Value, tensors_in, version
-from .replayed import freed_record, record_of, version_of, watch_version
 from .simplify import memory_of, simplified
 from .whole import whole_of, write_call
 
@@ -46,18 +46,16 @@ class Program:
 
 
 class Answer:
-    """A tensor that the program gives: its value, and its place in the graph.
+    """A tensor that the program gives: its value, and the ``node`` that PyTorch would show, where it carries gradients.
 
-    name   of the node that PyTorch would show
-    way    whether it carries gradients: a "record"; whether its graph was "freed" within the program; or None
+    Its graph was walked within the program, and is freed.
     """
 
-    def __init__(self, value: Value, tensor: Tensor, way: str | None) -> None:
-        self.value, self.tensor, self.way = value, tensor, way
-        edge = edge_of(tensor)
-        edge = unfolded(_copied(edge)) if isinstance(edge, Record) else edge
-        edge = edge.edges[0] if isinstance(edge, Record) and edge.kind is OUTPUT else edge
-        self.name = edge.kind.name if isinstance(edge, Record) else ""
+    def __init__(self, value: Value, tensor: Tensor, edge: Any) -> None:
+        self.value, self.tensor, self.node = value, tensor, ""
+        if edge is not None:
+            edge = unfolded(_copied(edge))
+            self.node = (edge.edges[0] if edge.kind is OUTPUT else edge).kind.name
 
 
 def _copied(record: Record) -> Record:
@@ -75,36 +73,23 @@ class Builder:
         self.title, self.capture, self.result = title, capture, result
         self.text = Text()
         self.plan: Plan | None = None  # of its memory, where it is written step by step
-        self.edges: list[Value] = []  # what the way back leads to,
-        self.grads: list[Value | None] = []  # the gradients for these,
-        self.seed: Any = None  # and that with which it begins
-        self.frees = False  # whether a walk that keeps nothing frees the graph
         self.names: dict[int, str] = {}  # how the text calls the tensors that it gives, by identity
         self.answers: list[Answer] = []
         for tensor in {id(tensor): tensor for tensor in tensors_in(result)}.values():
             self._answer(tensor)
-        self.graded = [answer for answer in self.answers if answer.way == "record"]
-        if len(self.graded) > 1:  # the way back of one may end with that of another
-            raise NotCapturable("it gives more than one tensor that has a way back")
 
     def program(self) -> Program:
         """The finished program; NotCapturable where it would not give what the calls give."""
         self._alone()
-        mark = len(self.capture.steps)
-        if self.graded:
-            self._way_back(self.graded[0])
-        kept = [*(answer.value for answer in self.answers), *(value for value in self.grads if value is not None)]
-        steps, mark, kept = simplified(self.capture.steps, mark, kept)
-        for answer, value in zip(self.answers, kept, strict=False):
+        steps, kept = simplified(self.capture.steps, [answer.value for answer in self.answers])
+        for answer, value in zip(self.answers, kept, strict=True):
             answer.value = value
-        rest = iter(kept[len(self.answers) :])
-        self.grads = [None if grad is None else next(rest) for grad in self.grads]
-        whole = None if self.graded else whole_of(steps, kept)
+        whole = whole_of(steps, kept)
         if whole is not None and self._is_reached(whole.written):
             whole = None
         if whole is None:
-            steps, mark = fused(steps, mark, kept)
-        native = self._write(steps[:mark], steps[mark:], whole)
+            steps = fused(steps, kept)
+        native = self._write(steps, whole)
         names, source = self.text.compiled(self.title)
         return Program(names["run"], source + (f"\n\n{native}" if native else ""), self, steps, bool(native))
 
@@ -124,13 +109,11 @@ class Builder:
             raise NotCapturable("it gives back another tensor on the memory of one from outside")
         self.names[id(tensor)] = f"o{len(self.answers)}"
         edge = edge_of(tensor) if type(tensor._edge) is View else tensor._edge
-        way = None
         if edge is LEAF or isinstance(edge, Tensor):
             raise NotCapturable("it gives back a leaf that it made")
-        if edge is not None:
-            below = engine.dependencies([edge], self._ends())
-            way = "freed" if any(getattr(e, "run", None) is freed for e in below) else "record"
-        self.answers.append(Answer(value, tensor, way))
+        if edge is not None and not any(getattr(e, "run", None) is freed for e in engine.dependencies([edge])):
+            raise NotCapturable("it gives back a tensor that has a way back")
+        self.answers.append(Answer(value, tensor, edge))
 
     def _alone(self) -> None:
         """Each tensor that is given back must have memory of its own: writes to it reach nobody else."""
@@ -149,81 +132,41 @@ class Builder:
         owners = {id(owner_of(value.held._array)) for value in written}
         return any(id(owner_of(tensor._array)) in owners for tensor in self.capture.given)
 
-    def _is_leaf(self, value: Value) -> bool:
-        """Whether a value is that of a leaf from outside, of which the way back reads what it is by then."""
-        return value.source in ("outside", "argument") and bool(self.capture.tensor(value).is_leaf)
-
-    # -- the way back ---------------------------------------------------------------------------------------------
-
-    def _way_back(self, answer: Answer) -> None:
-        """Capture the backward pass of the result that carries gradients."""
-        capture = self.capture
-        if any(step.kind == "gradient" for step in capture.steps):
-            raise NotCapturable("it runs backward and also gives back tensors whose graph is still there")
-        root = edge_of(answer.tensor), wrap(np.ones_like(answer.tensor._array))
-        self.seed = capture.new(root[1], "incoming")
-        ends = self._ends()
-        below = engine.dependencies([root[0]], ends)
-        for edge in below:
-            if getattr(edge, "_hooks", None) is not None:
-                raise NotCapturable("a hook in the graph")
-            if not isinstance(edge, Record) and edge not in ends:
-                raise NotCapturable("a leaf whose making was not seen")
-            self.frees = self.frees or isinstance(edge, Record) and edge.kind.frees
-        edges = [edge for edge in ends if edge in below]
-        with capture.listening():
-            grads = capture.walk([root], edges, ends=True)
-        if capture.reason is not None:
-            raise NotCapturable(capture.reason)
-        self.edges = [ends[edge] for edge in edges]
-        self.grads = [None if grad is None else capture.operand(grad) for grad in grads]
-
-    def _ends(self) -> dict[Any, Value]:
-        """Where the graph of what was captured ends: the places of tensors from outside, and their values."""
-        ends: dict[Any, Value] = {}
-        for value in self.capture.inputs:
-            edge = edge_of(self.capture.tensor(value))
-            if edge is not None:
-                ends.setdefault(edge, value)
-        return ends
-
     # -- the text -------------------------------------------------------------------------------------------------
 
-    def _write(self, forward: list[Step], back: list[Step], whole: Any) -> str | None:
-        text, every = self.text, [*forward, *back]
+    def _write(self, steps: list[Step], whole: Any) -> str | None:
+        text = self.text
         inputs = {value.number: value for value in self.capture.inputs}
-        text.looks_at = {view: inputs[root] for view, root in memory_of(every).items() if root in inputs}
+        text.looks_at = {view: inputs[root] for view, root in memory_of(steps).items() if root in inputs}
         text.names.update(MISS=MISS, new=object.__new__, engine=engine)
         text.add(f"def run({', '.join(f'a{place}' for place in range(len(self.capture.given)))}):")
         self._guards(self.capture.steps)
         if whole is not None:
-            self._same_memory(forward)
+            self._same_memory(steps)
             native = write_call(text, whole)
-            for step in forward:  # where the result is a gradient
+            for step in steps:  # where the result is a gradient
                 if step.kind == "gradient" and step.results and step.results[0].holder in self.names.values():
                     text.add(f"    {step.results[0].holder} = {text.operand(step.operands[0], True)}._grad")
-            self._results(forward, [])
+            self._results()
             return native
-        text.names.update({v.name: v.held for step in every for v in step.inputs if v.source == "constant"})
-        saved = self._saved(back)
-        needed = {v.number: v for step in forward for v in step.inputs} | {v.number: v for v in saved}
+        text.names.update({v.name: v.held for step in steps for v in step.inputs if v.source == "constant"})
+        needed = {v.number: v for v in (*(v for step in steps for v in step.inputs), *(a.value for a in self.answers))}
         for value in sorted(needed.values(), key=lambda value: value.number):
             if value.source in ("argument", "outside"):
                 text.add(f"    {value.name} = {text.operand(value, True)}._array")
             elif value.source == "gradient":
                 text.add(f"    {value.holder} = {text.name(value.held, 'outside')}._grad")
                 text.add(f"    {value.name} = {value.holder}._array")
-        self.plan = Plan(every, len(forward), [a.value for a in self.answers], [g for g in self.grads if g is not None])
+        self.plan = Plan(steps, [answer.value for answer in self.answers])
         text.add(f"    # {self.plan}")
-        write_steps(text, self.plan, range(len(forward)))
-        self._results(forward, saved)
-        if self.graded:
-            self._write_back(saved, range(len(forward), len(every)))
+        write_steps(text, self.plan)
+        self._results()
         return None
 
     def _guards(self, steps: Sequence[Step]) -> None:
         """The test that leaves have gradients, or none, as when the function was traced; and no hooks."""
-        had = {id(value.held): (value.held, True) for step in steps for value in step.inputs if value.source == "gradient"}
+        read = [value.held for step in steps for value in step.inputs if value.source == "gradient"]
+        had = {id(leaf): (leaf, True) for leaf in read}
         met: set[int] = set()
         for step in steps:
             if step.kind == "gradient" and step.name != "clear":
@@ -236,7 +179,8 @@ class Builder:
                 met.update(map(id, params))
             if step.kind == "gradient":
                 met.add(id(step.function))
-        tests = [f"{self.text.name(leaf, 'outside')}._grad is {'' if has else 'not '}None" for leaf, has in had.values()]
+        name = self.text.name
+        tests = [f"{name(leaf, 'outside')}._grad is {'' if has else 'not '}None" for leaf, has in had.values()]
         tests += ["engine.on_leaves"] if met else []
         for start in range(0, len(tests), 8):
             self.text.add(f"    if {' or '.join(tests[start : start + 8])}:")
@@ -252,33 +196,17 @@ class Builder:
             self.text.add(f"    if {' or '.join(tests[start : start + 8])}:")
             self.text.add("        return MISS")
 
-    def _saved(self, back: list[Step]) -> list[Value]:
-        """What the way back reads of what was there before it."""
-        defined = {value.number for step in back for value in step.results}
-        read = [value for step in back for value in step.inputs]
-        read += [value for value in self.grads if value is not None]
-        there = (v for v in read if v.number not in defined and v is not self.seed and v.source != "constant")
-        return list({value.number: value for value in there}.values())
-
-    def _results(self, forward: list[Step], saved: list[Value]) -> None:
+    def _results(self) -> None:
         text = self.text
-        if self.graded:
-            self._record(saved)
-        roots = memory_of(forward)
-        kept = {roots.get(value.number, value.number) for value in saved}
         for answer in self.answers:
             name = self.names[id(answer.tensor)]
-            freed_edge = f"{text.name(freed_record, 'freed_record')}({answer.name!r})"
-            edge = {None: "None", "record": "record", "freed": freed_edge}[answer.way]
             text.add(f"    {name} = new(Tensor)")
             text.add(f"    {name}._array = {answer.value.name}")
             text.add(f"    {name}._counter = None")
-            text.add(f"    {name}._edge = {edge}")
+            freed_record = text.name(record_of, "freed_record")
+            text.add(f"    {name}._edge = {f'{freed_record}({answer.node!r})' if answer.node else 'None'}")
             if version(answer.tensor):
                 text.add(f"    {text.name(share, 'share')}({name}).version = {version(answer.tensor)}")
-            if self.graded and roots.get(answer.value.number, answer.value.number) in kept:
-                watch, counter = text.name(watch_version, "watch_version"), text.name(share, "share")
-                text.add(f"    {watch}(record, {counter}({name}), {version(answer.tensor)})")
         text.add(f"    return {text.tree(self.result, self._given)}")
 
     def _given(self, piece: Any) -> str:
@@ -289,30 +217,13 @@ class Builder:
             raise NotCapturable(f"it gives a {type(piece).__name__}")
         return self.text.literal(piece)
 
-    def _record(self, saved: list[Value]) -> None:
-        """The record that stands for the whole program in the caller's graph."""
-        text, value = self.text, self.graded[0].value
-        of = text.name(version_of, "version_of")
-        watched = [text.operand(v, True) for v in saved if v.source in ("outside", "argument")]
-        edges = _tuple([f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges])
-        kind = text.name((value.shape, self.frees), "kind")
-        kept = [text.operand(v, self._is_leaf(v)) for v in saved]
-        values = f"{_tuple(kept)}, {_tuple([f'({name}, {of}({name}))' for name in watched])}"
-        record = f"{text.name(record_of, 'record_of')}({self.graded[0].name!r}, {edges}, {values}, back, {kind})"
-        text.add(f"    record = {record}")
 
-    def _write_back(self, saved: list[Value], places: range) -> None:
-        text = self.text
-        text.is_back = True
-        text.lines += ["", "", f"def back(saved, {self.seed.name}):"]
-        if saved:
-            text.add(f"    {', '.join(value.name for value in saved)}, = saved")
-            text.add("    saved.clear()  # so that the names are all that holds what was saved for them")
-            text.lines += [f"    {value.name} = {value.name}._array" for value in saved if self._is_leaf(value)]
-        assert self.plan is not None
-        write_steps(text, self.plan, places)
-        text.add(f"    return {_tuple(['None' if value is None else value.name for value in self.grads])}")
+@cache
+def kind_of(name: str) -> Kind:
+    """The kind of the records that stand for graphs which were walked within a program."""
+    return Kind(name, freed, freed)
 
 
-def _tuple(names: list[str]) -> str:
-    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+def record_of(name: str) -> Record:
+    """The record of a result whose graph was walked within a program; it shows itself as a node of that name."""
+    return Record.of(kind_of(name), ())

@@ -149,10 +149,11 @@ class Capture(Passes):
 
     def _check(self) -> None:
         """Refuse where one of them was changed since, or another mode is on."""
-        if modes.unusual or modes.transforming or modes.local.device is not None or dtypes._default is not self._default:
+        is_usual = not modes.unusual and not modes.transforming and modes.local.device is None
+        if not is_usual or dtypes._default is not self._default:
             self.give_up("it is in another mode")
         for tensor, array, edge, count, place in self._seen:
-            same_memory = tensor._array is array or type(array) is not np.ndarray  # numbers are given memory when shared
+            same_memory = tensor._array is array or type(array) is not np.ndarray  # numbers get memory when shared
             is_same = same_memory and tensor._edge is edge and version(tensor) == count
             if not is_same or any(map(is_not, _place(tensor), place)):
                 self.give_up("a tensor was changed in a way that is not heard")

@@ -1,8 +1,9 @@
 """Deferred arithmetic: what a call of a compiled function has not computed yet, and when it does.
 
-Elementwise operations on large arrays are deferred, those that have a formula; their numbers are computed together, in one
-loop over memory. Everything else that is heard is made where it stands, after what is pending was computed: so nothing that
-is pending can miss a write. Nothing is deferred within a call of another operation, whose own writes nobody hears.
+Elementwise operations on large arrays are deferred, those that have a formula; their numbers are computed together, in
+one loop over memory. Everything else that is heard is made where it stands, after what is pending was computed: so
+nothing that is pending can miss a write. Nothing is deferred within a call of another operation, whose own writes nobody
+hears.
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ class Run:
             if what is Tensor or what is Parameter:
                 piece = tensor._array
                 is_array = type(piece) is np.ndarray
-                if piece.dtype.str not in ("<f4", "<f8") or piece.dtype.metadata is not None or is_array and is_exposed(piece):
+                if piece.dtype.str not in ("<f4", "<f8") or piece.dtype.metadata is not None:
+                    return None
+                if is_array and is_exposed(piece):
                     return None
                 if piece.shape == ():
                     piece = piece[()]

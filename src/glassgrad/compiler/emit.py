@@ -6,7 +6,7 @@ import builtins
 import keyword
 import linecache
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from math import isfinite
@@ -36,7 +36,6 @@ class Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.looks_at: dict[int, Value] = {}  # what came from outside, by the views of it
-        self.is_back = False  # whether the way back is written, which has the arrays of what came from outside
         self.names: dict[str, Any] = {
             "__name__": __name__,  # by which warnings know it
             "Tensor": Tensor, "wrap": wrap, "np": np, "asarray": np.asarray, "copyto": np.copyto, "ndarray": np.ndarray,
@@ -91,9 +90,9 @@ class Text:
                 return self.literal(piece)
             if not as_tensor:
                 return piece.name
-            if piece.holder and not self.is_back:
+            if piece.holder:
                 return piece.holder
-            if self.is_back or piece.source not in ("outside", "argument"):
+            if piece.source not in ("outside", "argument"):
                 return f"wrap({piece.name})"
             return self.name(piece.held, "outside") if piece.source == "outside" else f"a{piece.held}"
 
@@ -122,14 +121,13 @@ class Resized(RuntimeError):
         )
 
 
-def write_steps(text: Text, plan: Plan, places: Iterable[int], indent: str = "    ") -> None:
-    """The lines of those steps of a plan that are at ``places``."""
-    for place in places:
-        for line in _lines(text, plan.steps[place]):
-            text.add(indent + line)
+def write_steps(text: Text, plan: Plan) -> None:
+    """The lines of a plan's steps."""
+    for place, step in enumerate(plan.steps):
+        text.lines += ["    " + line for line in _lines(text, step)]
         dead = plan.ends(place)
         if dead:
-            text.add(f"{indent}del {', '.join(value.name for value in dead)}")
+            text.add(f"    del {', '.join(value.name for value in dead)}")
 
 
 def _lines(text: Text, step: Step) -> list[str]:
@@ -152,8 +150,7 @@ def _call(text: Text, step: Step) -> str:
     kernel = step.function
     if hasattr(kernel, "kernel"):
         everyday = kernel.laid is None or all(value.dense for value in step.inputs)
-        reshaped = text.is_back and kernel.name == "view"  # rules reshape: how gradients will lie, nobody knows
-        kernel = np.reshape if reshaped else kernel.kernel if everyday else lying(kernel)
+        kernel = kernel.kernel if everyday else lying(kernel)
     name = text.name(kernel, step.name)
     arguments = [text.operand(piece) for piece in step.operands]
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:

@@ -1,4 +1,4 @@
-"""Makes elementwise operations on large arrays one loop over memory: runs of a program's steps, and deferred arithmetic."""
+"""Makes elementwise operations on large arrays one loop over memory: a program's steps, and deferred arithmetic."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ class Run:
             return self.steps
         own = set(map(id, self.steps))
         read = wanted | {value.number for step in steps if id(step) not in own for value in step.inputs}
-        inputs = {value: value.shape == () for step in self.steps for value in step.inputs if value.number not in self.made}
+        read_here = [value for step in self.steps for value in step.inputs]
+        inputs = {value: value.shape == () for value in read_here if value.number not in self.made}
         outputs = [value for step in self.steps for value in step.results if value.number in read]
         title = " ".join(step.name for step in self.steps)
         loop = loop_of([_operation(step) for step in self.steps], inputs, outputs, self.kind[1], title)
@@ -95,17 +96,11 @@ def fusible(step: Step) -> bool:
     return all(v.dtype == result.dtype and v.shape in ((), result.shape) and v.dense for v in step.inputs)
 
 
-def fused(steps: Sequence[Step], mark: int, kept: Sequence[Value]) -> tuple[list[Step], int]:
-    """The steps with runs of elementwise ones made one; ``mark`` parts those before and after, which do not mix."""
+def fused(steps: Sequence[Step], kept: Sequence[Value]) -> list[Step]:
+    """The steps with runs of elementwise ones made one."""
     if compiled.least == compiled.NEVER:
-        return list(steps), mark
+        return list(steps)
     wanted = {value.number for value in kept}
-    back = {value.number for step in steps[mark:] for value in step.inputs}
-    first = _runs(steps[:mark], wanted | back)
-    return [*first, *_runs(steps[mark:], wanted)], len(first)
-
-
-def _runs(steps: Sequence[Step], wanted: set[int]) -> list[Step]:
     merged: list[Step] = []
     run: Run | None = None
     for step in steps:

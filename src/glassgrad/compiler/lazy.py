@@ -1,6 +1,6 @@
-"""Lazy tensors, results of deferred arithmetic: all is known of them but their numbers, which come when somebody asks.
+"""Lazy tensors, results of deferred arithmetic: all is known of them but their numbers, which come on demand.
 
-Shape, dtype and place in the graph are there at once. The array is a :class:`Cell`, which knows what it is computed from.
+Shape, dtype and place in the graph are there at once. The array is a :class:`Cell`, which knows what it is made of.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import saved
-from ..core.call import ORDINARY, compute
+from ..core.call import compute
 from ..core.record import Record
 from ..core.tensor import Tensor, wrap
 from ..ground import dtypes

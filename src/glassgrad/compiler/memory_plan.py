@@ -17,16 +17,14 @@ SMALL = 1024  # elements: up to here a value is not worth a line that drops it
 class Plan:
     """The lives of the values of some steps.
 
-    steps    in order; those from ``mark`` on are the way back, which may run later, again, or never
-    kept     values that are given to the caller after the steps before ``mark``
-    answers  values that the way back gives
-    made     how many bytes all values take that the steps make, and
-    most     how many there are at once
+    kept  values that are given to the caller
+    made  how many bytes all values take that the steps make, and
+    most  how many there are at once
     """
 
-    def __init__(self, steps: Sequence[Step], mark: int, kept: Iterable[Value], answers: Iterable[Value]) -> None:
-        self.steps, self.mark = steps, mark
-        self._kept, self._answers = {v.number for v in kept}, {v.number for v in answers}
+    def __init__(self, steps: Sequence[Step], kept: Iterable[Value]) -> None:
+        self.steps = steps
+        self._kept = {v.number for v in kept}
         self._last = {v.number: n for n, step in enumerate(steps) for v in (*step.inputs, *step.results)}
         self.made, self.most = self._bytes()
 
@@ -37,15 +35,14 @@ class Plan:
     def ends(self, place: int) -> list[Value]:
         """The values whose names are to be dropped after a step."""
         step = self.steps[place]
-        stay = self._answers if place >= self.mark else self._answers | self._kept
-        dead = {v for v in (*step.inputs, *step.results) if self._last[v.number] == place and v.number not in stay}
+        dead = {v for v in (*step.inputs, *step.results) if self._last[v.number] == place and v.number not in self._kept}
         return sorted((v for v in dead if v.source == "made" and v.size > SMALL), key=lambda value: value.name)
 
     def _bytes(self) -> tuple[int, int]:
         """How many bytes all values take, and how many there are at once; a view's are those of what it looks at."""
         roots, ends = memory_of(self.steps), dict[int, int]()
         stay = {v.number for step in self.steps if step.kind == "gradient" for v in step.results}
-        stay |= self._kept | self._answers
+        stay |= self._kept
         for number, last in self._last.items():
             root = roots.get(number, number)
             ends[root] = max(ends.get(root, 0), len(self.steps) if number in stay else last)

@@ -124,8 +124,8 @@ SIZED = frozenset(
 #: Functions that hand numbers to Python, which may decide by them what comes next.
 VALUES = SIZED.union(
     """
-    item tolist numpy __array__ __bool__ __int__ __float__ __complex__ __index__ __repr__ __str__ __format__ __contains__
-    equal allclose is_nonzero truth
+    item tolist numpy __array__ __bool__ __int__ __float__ __complex__ __index__ __repr__ __str__ __format__
+    __contains__ equal allclose is_nonzero truth
     """.split()
 )
 

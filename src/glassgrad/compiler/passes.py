@@ -119,9 +119,7 @@ class Passes(Known):
                 raise NotCapturable(f"the graph has a {edge.kind.name}")
         return leaves
 
-    def walk(
-        self, roots: list[tuple[Any, Any]], edges: list[Any], ends: bool = False, create: bool = False
-    ) -> list[Any]:
+    def walk(self, roots: list[tuple[Any, Any]], edges: list[Any], create: bool = False) -> list[Any]:
         """The gradients that arrive at edges, as tensors; ``create``: with a way back of their own. The graph stays."""
         if self.has_halves:
             raise NotCapturable("derivatives in half precision, which walks over arrays round less often")
@@ -129,7 +127,7 @@ class Passes(Known):
         try:
             modes.set_grad(create)
             self._depth = 1  # what the rules call is a part of the walk
-            return engine.general(roots, retain_graph=True, lifted=True, inputs=edges, accumulate=False, ends=ends)
+            return engine.general(roots, retain_graph=True, lifted=True, inputs=edges, accumulate=False)
         except Exception as error:  # noqa: BLE001  arrays may go where tensors do not: nothing has happened yet
             raise NotCapturable(f"a rule raises {type(error).__name__}") from None
         finally:

@@ -21,8 +21,8 @@ MISS = object()  # what a program answers that does not fit the call, and a comp
 class Value:
     """An array of the program: where it comes from, and what its array was like when it was captured.
 
-    ``source`` is "argument", "outside" (a tensor that was there before the call, read anew at each run), "gradient" (that
-    of a leaf which was there), "constant" or "made" (by a step).  ``held`` is the tensor from outside, the leaf, the
+    ``source`` is "argument", "outside" (a tensor that was there before the call, read anew at each run), "gradient"
+    (that of a leaf which was there), "constant" or "made" (by a step).  ``held`` is the tensor from outside, the leaf, the
     constant, or the number of the argument.
     """
 

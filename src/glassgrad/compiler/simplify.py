@@ -11,14 +11,13 @@ import numpy as np
 from .program import Step, Value, frozen, mapped
 
 
-def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
-    """The steps that are needed, how many of them come before ``mark``, and the values that stand for ``kept``."""
-    before = set(map(id, steps[:mark]))
+def simplified(steps: Sequence[Step], kept: list[Value]) -> tuple[list[Step], list[Value]]:
+    """The steps that are needed, and the values that stand for ``kept``."""
     steps, kept = _without_repeats(steps, kept)
     needed = _needed(steps, kept)
     steps = [step for place, step in enumerate(steps) if place in needed]
     own_gradients(steps, kept)
-    return steps, sum(id(step) in before for step in steps), kept
+    return steps, kept
 
 
 def _needed(steps: Sequence[Step], kept: Sequence[Value]) -> set[int]:
