@@ -1,4 +1,4 @@
-"""``torch.compile`` as scripts call it: functions and modules whose calls are captured, and replayed as programs."""
+"""``torch.compile`` as scripts call it, for functions and modules, and ``torch.compiler``."""
 
 from __future__ import annotations
 
@@ -100,15 +100,16 @@ def compile(
     """A function or module that computes what ``model`` computes, in fewer steps; without ``model``, a decorator.
 
     ``model`` is a function of tensors, a loss function, a module, or a whole training step: forward, backward and the
-    optimizer's step. Its Python runs at every call; operations that come as in former calls are deferred, and run as
-    programs where their values are wanted. What else there is runs as it is written, or raises with ``fullgraph``;
-    ``compile.explain`` tells what ended a program, and ``.source`` of a compiled function shows its last one.
+    optimizer's step. Its Python runs at every call; elementwise operations on large arrays are deferred, and computed
+    together where their values are wanted. ``compile.explain`` tells where that was, and ``.source`` of a compiled
+    function shows its last loop or program.
 
     pure             the promise that nothing changes between calls but the arguments and the contents of the tensors
-                     that are reached: programs are run without the function's Python
+                     that are reached: the whole is traced, and run without the function's Python
+    fullgraph        raise where the function hands numbers to Python, or, if pure, cannot be replayed
     verify           every so manieth call is compared with the function as it is written; a difference is warned of,
-                     and ends all replaying
-    recompile_limit  in how many ways calls may go (8); others run as they are written
+                     and ends all deferring and replaying
+    recompile_limit  how many loops it may have (64); if pure, how many programs (8)
     backend          one of PyTorch's: "eager" and its like leave the function as it is, others make no difference, and
                      neither do the other settings
 

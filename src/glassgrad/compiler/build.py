@@ -165,23 +165,24 @@ class Builder:
 
     def _guards(self, steps: Sequence[Step]) -> None:
         """The test that leaves have gradients, or none, as when the function was traced; and no hooks."""
-        read = [value.held for step in steps for value in step.inputs if value.source == "gradient"]
-        had = {id(leaf): (leaf, True) for leaf in read}
-        met: set[int] = set()
+        name = self.text.name
+        read = [value for step in steps for value in step.inputs if value.source == "gradient"]
+        had = {name(value.held, "outside"): True for value in read}
+        met: dict[str, None] = {}
         for step in steps:
-            if step.kind == "gradient" and step.name != "clear":
-                if id(step.function) not in met:
-                    had[id(step.function)] = step.function, step.name == "add"
+            if step.kind == "gradient":
+                owner = self.text.operand(step.operands[0], True)
+                if step.name != "clear" and owner not in met:
+                    had[owner] = step.name == "add"
+                met[owner] = None
             elif step.kind == "optimizer":
                 given = {id(self.capture.tensor(target)) for target, _ in step.operands}
-                params = [p for p in parameters(step.function) if id(p) not in met]
-                had.update({id(p): (p, id(p) in given) for p in params})
-                met.update(map(id, params))
-            if step.kind == "gradient":
-                met.add(id(step.function))
-        name = self.text.name
-        tests = [f"{name(leaf, 'outside')}._grad is {'' if has else 'not '}None" for leaf, has in had.values()]
-        tests += ["engine.on_leaves"] if met else []
+                params = {name(p, "outside"): id(p) in given for p in parameters(step.function)}
+                had.update({owner: has for owner, has in params.items() if owner not in met})
+                met |= dict.fromkeys(params)
+        tests = [f"{owner}._grad is {'' if has else 'not '}None" for owner, has in had.items()]
+        if met:
+            tests.append(f"engine.on_leaves and {name(hooked, 'hooked')}({', '.join(met)})")
         for start in range(0, len(tests), 8):
             self.text.add(f"    if {' or '.join(tests[start : start + 8])}:")
             self.text.add("        return MISS")
@@ -216,6 +217,11 @@ class Builder:
         if type(piece) not in (float, complex, *ATOMS):
             raise NotCapturable(f"it gives a {type(piece).__name__}")
         return self.text.literal(piece)
+
+
+def hooked(*leaves: Any) -> bool:
+    """Whether a hook waits for the gradient of a leaf."""
+    return any([leaf._hooks is not None or "_post_accumulate" in leaf.__dict__ for leaf in leaves])
 
 
 @cache

@@ -2,8 +2,8 @@
 
 Elementwise operations on large arrays are deferred, those that have a formula; their numbers are computed together, in
 one loop over memory. Everything else that is heard is made where it stands, after what is pending was computed: so
-nothing that is pending can miss a write. Nothing is deferred within a call of another operation, whose own writes nobody
-hears.
+nothing that is pending can miss a write. Nothing is deferred within a call of another operation, whose own writes
+nobody hears.
 """
 
 from __future__ import annotations

@@ -126,7 +126,11 @@ class Known:
     def _leaf_of(self, tensor: Tensor) -> Any:
         """The leaf whose gradient a tensor was when the call began, and still is."""
         leaf = self._gradients.get(id(tensor))
-        return leaf if leaf is not None and leaf._grad is tensor else None
+        if leaf is None or leaf._grad is not tensor:
+            return None
+        if any(leaf is argument for argument in self.given):
+            raise NotCapturable("it reads the gradient of an argument")
+        return leaf
 
     def _was_there(self, tensor: Tensor) -> bool:
         return self.stays(tensor) or self._leaf_of(tensor) is not None

@@ -35,8 +35,9 @@ class Plan:
     def ends(self, place: int) -> list[Value]:
         """The values whose names are to be dropped after a step."""
         step = self.steps[place]
-        dead = {v for v in (*step.inputs, *step.results) if self._last[v.number] == place and v.number not in self._kept}
-        return sorted((v for v in dead if v.source == "made" and v.size > SMALL), key=lambda value: value.name)
+        dead = {v for v in (*step.inputs, *step.results) if self._last[v.number] == place}
+        named = (v for v in dead if v.source == "made" and v.size > SMALL and v.number not in self._kept)
+        return sorted(named, key=lambda value: value.name)
 
     def _bytes(self) -> tuple[int, int]:
         """How many bytes all values take, and how many there are at once; a view's are those of what it looks at."""

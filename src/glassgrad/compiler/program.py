@@ -22,8 +22,8 @@ class Value:
     """An array of the program: where it comes from, and what its array was like when it was captured.
 
     ``source`` is "argument", "outside" (a tensor that was there before the call, read anew at each run), "gradient"
-    (that of a leaf which was there), "constant" or "made" (by a step).  ``held`` is the tensor from outside, the leaf, the
-    constant, or the number of the argument.
+    (that of a leaf which was there), "constant" or "made" (by a step).  ``held`` is the tensor from outside, the leaf,
+    the constant, or the number of the argument.
     """
 
     __slots__ = ("number", "shape", "dtype", "dense", "source", "held", "is_array", "holder")

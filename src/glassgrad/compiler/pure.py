@@ -2,8 +2,8 @@
 
 The promise is the caller's: that nothing changes between calls but the arguments and the contents of the tensors that
 the function reaches, learning rates of optimizers among them; and that what it does beside computing need not be done
-again. The first call tells which tensors are there before a call. The next ones are traced, until two in a row have done
-the same: what hangs on a counter, say, is found out so, though it breaks the promise.
+again. The first call tells which tensors are there before a call. The next ones are traced, until two in a row have
+done the same: what hangs on a counter, say, is found out so, though it breaks the promise.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class Pure(Compiled):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
+        if modes.watch:
+            modes.settle()  # an interrupted block may have left this thread among the watched
         if modes.watch or self.eager or function.stance == "force_eager":
             return super().call(args, kwargs)
         local = modes.local

@@ -55,7 +55,7 @@ def _numpys_svd(A: Any, *how: bool) -> Any:  # noqa: N803
         marks = is_finite[..., None, None], is_finite[..., None], is_finite[..., None, None]
         return tuple(np.where(mark, part, np.nan).astype(part.dtype) for mark, part in zip(marks, parts, strict=True))
     try:
-        return np.linalg.svd(A, *how)
+        return np.linalg.svd(A, *how)  # type: ignore[call-overload]
     except np.linalg.LinAlgError:
         _diverged(A)
         raise
