@@ -84,7 +84,10 @@ class Builder:
         steps, kept = simplified(self.capture.steps, [answer.value for answer in self.answers])
         for answer, value in zip(self.answers, kept, strict=True):
             answer.value = value
-        whole = whole_of(steps, kept)
+        last = len(steps)  # before the gradients that are taken away at the end
+        while last and steps[last - 1].kind == "gradient" and steps[last - 1].name == "clear":
+            last -= 1
+        whole = whole_of(steps[:last], kept)
         if whole is not None and self._is_reached(whole.written):
             whole = None
         if whole is None:
@@ -147,6 +150,8 @@ class Builder:
             for step in steps:  # where the result is a gradient
                 if step.kind == "gradient" and step.results and step.results[0].holder in self.names.values():
                     text.add(f"    {step.results[0].holder} = {text.operand(step.operands[0], True)}._grad")
+            for step in steps[len(whole.steps) :]:
+                text.add(f"    {text.operand(step.operands[0], True)}._grad = None")
             self._results()
             return native
         text.names.update({v.name: v.held for step in steps for v in step.inputs if v.source == "constant"})

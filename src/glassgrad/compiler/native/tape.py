@@ -124,12 +124,14 @@ class Tape:
             for step in steps
             if step.kind == "gradient" and step.name == "set" and step.named.get("own")
         }
-        self._set = {step.operands[0].number for step in steps if step.kind == "gradient" and step.name == "set"}
         self.times = 0  # multiplications in matrix products
         if max(value.size for step in steps for value in (*step.inputs, *step.results)) > MOST_ELEMENTS:
             raise NotNative("large arrays")
-        for step in steps:
-            self._step(step)
+        for place, step in enumerate(steps):
+            if step.kind == "gradient" and step.name == "clear":
+                self._cleared(step, steps[place:])
+            else:
+                self._step(step)
         if self.times > MOST_TIMES * len(steps):
             raise NotNative("large products")
         self.outs: list[tuple[Value, int]] = []  # single numbers that are given back, and where in the room they are
@@ -333,8 +335,6 @@ class Tape:
             self.places[step.results[0].number] = self._place(step.inputs[0])
         elif step.kind == "gradient" and step.name == "set":
             self._gradient(step)
-        elif step.kind == "gradient" and step.name == "clear" and step.operands[0].number in self._set:
-            pass  # it gets another one
         elif step.kind == "optimizer":
             self._optimizer(step)
         else:
@@ -346,6 +346,12 @@ class Tape:
             raise NotNative("a view that depends on a tensor")
         for result, place in zip(step.results, self._place(source).seen(step.function.kernel, settings), strict=True):
             self.places[result.number] = place
+
+    def _cleared(self, step: Step, rest: Sequence[Step]) -> None:
+        """Nothing is to be done where a leaf gets another gradient afterwards."""
+        later = (s.operands[0] for s in rest if s.kind == "gradient" and s.name == "set")
+        if step.operands[0] not in later:
+            raise NotNative("a gradient that is taken away")
 
     def _gradient(self, step: Step) -> None:
         target, value = step.operands[:2]
