@@ -30,6 +30,7 @@ class Environment:
 
     def run(self, *line, **more):
         kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        kept["XDG_CONFIG_DIRS"] = os.devnull  # the settings of pip that the machine has are not the test's
         return subprocess.run([self.python, *line], capture_output=True, text=True, timeout=120, env=kept, **more)
 
     def files(self):

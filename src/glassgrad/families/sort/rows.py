@@ -152,7 +152,8 @@ def counted(self: Any, /, values: Any, name: str) -> Any:
     return values
 
 
-counted.derivative(self=lambda grad, name: refuse(name))
+# PyTorch names ``set_`` alone by its bare name.
+counted.derivative(self=lambda grad, name: refuse(name, "") if name == "set_" else refuse(name))
 
 
 @op(

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...core import tensor as tensors
-from ...core.row import op
 from ...core.tensor import Tensor, View, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -22,11 +21,11 @@ from ...ground.window import as_bytes, dense, look, owner_of
 from ...ops.declare import composite
 from ...tensor.lifted import Lifted
 from ...tensor.writable import check_writable
-from ..arithmetic.quotients import NOT_IMPLEMENTED, refuse
 from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
 from ..shape.rows import alias
+from ..sort.rows import counted
 from .functions import Conversions, UntypedStorage, mapped, reduced_as_torch, storage_of
 
 REMOVAL = (
@@ -393,15 +392,6 @@ def looking_at(owner: Any, kind: Any, offset: int, sizes: Any, strides: Any) -> 
 _C_TYPES = {"Byte": "unsigned char", "Char": "signed char", "Short": "short int", "Long": "long int"}
 
 
-@op(node=NOT_IMPLEMENTED, public=False)
-def elsewhere(self: Any, /, values: Any) -> Any:
-    """What ``self`` looks at from now on; not differentiable."""
-    return values
-
-
-elsewhere.derivative(self=lambda grad: refuse("set_", ""))
-
-
 @composite(function=False)
 def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Make the tensor look at other memory: a storage's or another tensor's; sizes and strides in elements."""
@@ -440,7 +430,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         sizes = (untyped.nbytes() // kind.itemsize,) if size is None else tuple(map(operator.index, size))
         array = looking_at(untyped._owner, kind, storage_offset, sizes, dense(sizes) if stride is None else stride)
     if is_recorded and type(self._edge) is not View:
-        self._edge = elsewhere(wishing[0], array)._edge  # through which there is no way back
+        self._edge = counted(wishing[0], array, "set_")._edge  # through which there is no way back
     self._array = array
     share(self).version += 1
     return self
