@@ -7,6 +7,7 @@ all instructions, or over every N-th.  Only one place is excused: the first inst
 enters with nothing around it, in PyTorch's ``no_grad`` as well.
 """
 
+import math
 import os
 import signal
 import sys
@@ -17,9 +18,11 @@ from itertools import starmap
 
 import glassgrad as torch
 from glassgrad.autograd import graph
+from glassgrad.compiler import function as compiler
 from glassgrad.core import engine
 from glassgrad.fast import walk
-from glassgrad.ground import modes
+from glassgrad.ground import listening, modes
+from tests.compiler.both_ways import small_ones_too
 
 HOME = os.path.join("src", "glassgrad") + os.sep
 
@@ -264,8 +267,32 @@ def saving():
     return lambda: torch.save({"x": torch.full((3,), 2.0)}, path), check
 
 
+def deferred():
+    x, made = torch.ones(3, requires_grad=True), []
+    data = x.detach()
+
+    def function(x):
+        made.append(x * 2 + 1)
+        data.add_(1)
+        made.append(made[0].detach() * x)
+        made.append(made[1].exp())
+        return made[1] + made[0]
+
+    compiled = torch.compile(function)
+
+    def check():
+        data.fill_(100.0)
+        expected = [3.0] * 3, [6.0] * 3, [math.exp(6)] * 3
+        for tensor, numbers in zip(made, expected, strict=False):
+            assert torch.allclose(tensor.detach(), torch.tensor(numbers)), "it read what was written afterwards"
+        assert compiler.inside.run() is None and not torch.compiler.is_compiling(), "a call seems to run"
+
+    return lambda: compiled(x), check
+
+
 lr_scheduler = torch.optim.lr_scheduler
 CASES = {
+    "deferred arithmetic": deferred,
     "backward": backward,
     "backward with hooks": backward_with_hooks,
     "grad of grad": grad_of_grad,
@@ -332,10 +359,13 @@ def reset():
         threads.clear()
     walk._walking.clear()
     engine.running.calls.clear()
+    compiler._runs.clear()
+    listening.listeners = ()
 
 
 def main(*arguments):
     """Sweep these cases, or all."""
+    small_ones_too()
     every = int(arguments[arguments.index("--every") + 1]) if "--every" in arguments else 1
     for name in [name for name in CASES if name in arguments] or CASES:
         faults, count, excused = sweep(name, every)

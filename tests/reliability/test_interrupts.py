@@ -6,6 +6,7 @@ from zlib import crc32
 
 import pytest
 
+from tests.compiler.both_ways import small_ones_too
 from tests.reliability import interrupts
 
 EVERY = 211  # instructions; all of them are a run by hand
@@ -14,7 +15,8 @@ EVERY = 211  # instructions; all of them are a run by hand
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals arrive otherwise there")
 @pytest.mark.parametrize("name", interrupts.CASES)
-def test_interrupted(name):
+def test_interrupted(name, monkeypatch):
+    small_ones_too(monkeypatch.setattr)
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are for the main thread")
     few = name in ("backward", "decorated") or name.endswith(("LR", "Scheduler"))

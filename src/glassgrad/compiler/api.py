@@ -201,7 +201,7 @@ def assume_constant_result(fn: Any) -> Any:
 
 def is_compiling() -> bool:
     """Whether Python runs a function that is compiled, in this thread: its first calls, or one that is not captured."""
-    return function.inside.depth > 0
+    return function.inside.call() is not None
 
 
 def is_supported() -> bool:
@@ -211,7 +211,7 @@ def is_supported() -> bool:
 
 def is_dynamo_compiling() -> bool:
     """The same as :func:`is_compiling`."""
-    return function.inside.depth > 0
+    return function.inside.call() is not None
 
 
 def is_exporting() -> bool:

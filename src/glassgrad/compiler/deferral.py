@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from itertools import takewhile
 from threading import RLock
 from typing import Any
 
@@ -63,7 +64,7 @@ class Run:
         self.pending: list[Cell] = []
         self.lock = RLock()
         self.depth = 0  # of calls that are made where they stand, one in another
-        self.ears = listening.listeners
+        self.ears: Any = None  # who listened when it began
         self.verifies = bool(state.verify) and state.calls % state.verify == 0
 
     # -- hearing --------------------------------------------------------------------------------------------------
@@ -178,11 +179,11 @@ class Run:
     # -- computing ------------------------------------------------------------------------------------------------
 
     def flush(self, why: str | None) -> None:
-        """Compute what is pending."""
+        """Compute what is pending; it stays so where that is interrupted, or memory is lacking."""
         if not self.pending:
             return
-        with self.lock:
-            pending, self.pending = self.pending, []
+        with self.lock:  # a signal's handler may come in between, and flush and defer too
+            pending = [*takewhile(lambda cell: cell.array is not None or not cell.is_busy, self.pending)]
             if why is not None:
                 self.state.note(why, len(pending))
             wanted = [cell for cell in pending if cell.array is None and cell.is_wanted()]
@@ -194,6 +195,23 @@ class Run:
             for cell in pending:
                 if cell.array is not None:
                     cell.settle()
+                if cell in self.pending:
+                    self.pending.remove(cell)
+
+    def end(self) -> None:
+        """Compute what is pending at the end of the function, after which nobody hears what is written to operands."""
+        interrupt: BaseException | None = None
+        while self.pending:
+            try:
+                self.flush(None)
+            except Exception as error:  # noqa: BLE001  there is no memory, say: who asks for the numbers is told
+                for cell in self.pending:
+                    cell.error = error
+                self.pending.clear()
+            except BaseException as error:  # noqa: BLE001  an interrupt, which has to wait
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
     def _computed(self, wanted: list[Cell]) -> None:
         """Compute cells of one shape and dtype, and what they hang on: by a loop where that gains."""
@@ -208,4 +226,4 @@ class Run:
             self.state.compare(loop, wanted, arrays)
             return
         for cell, array in zip(wanted, arrays, strict=True):
-            cell.array = array
+            cell.given(array)

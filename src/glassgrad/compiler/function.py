@@ -29,19 +29,27 @@ _STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile",
 _NOTHING = "runs as it is written: it has no runs of elementwise operations on large arrays"
 
 
+class Call:
+    """A call of a compiled function that runs Python. Its frame alone holds it: an interrupt ends it in any case."""
+
+
+def _nothing() -> None:
+    """A reference to nothing."""
+
+
 class _Inside(threading.local):
-    """How many calls of compiled functions run Python in this thread, one in another; and the run that hears them.
+    """The innermost call of a compiled function in this thread, and the run that hears it: weak references.
 
     ``meets``: whether an operation is under way whose tensors are noted.
     """
 
-    depth = 0
     meets = False
-    run: Run | None = None
+    call: Callable[[], Call | None] = staticmethod(_nothing)
+    run: Callable[[], Run | None] = staticmethod(_nothing)
 
 
 inside = _Inside()
-_runs: list[Run] = []  # of all threads
+_runs: list[Callable[[], Run | None]] = []  # of all threads: weak references, as their frames alone hold them
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
@@ -185,33 +193,36 @@ class Compiled:
         self.calls += 1
         strangers = modes.watch and (modes.unusual or not only_runs(listening.listeners))
         listens = can_loop() or self.fullgraph
-        if self.calls <= self.rests or not listens or strangers or inside.run is not None:
+        if self.calls <= self.rests or not listens or strangers or inside.run() is not None:
             return self.counted(self.function, args, kwargs)  # nothing is deferred, or it is a part of another function
         return self._heard(args, kwargs)
 
     def counted(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of a function, during which ``is_compiling()``."""
-        inside.depth += 1
+        outer, call = inside.call, Call()
         try:
+            inside.call = weakref.ref(call)
             return function(*args, **kwargs)
         finally:
-            inside.depth -= 1
+            inside.call = outer
 
     def _heard(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and defer what can be."""
-        ear = listening.Ear(_hear)
-        listening.begin(ear)
-        run = inside.run = Run(self)
-        _runs.append(run)
+        run, ear = Run(self), listening.Ear(_hear)
+        place = weakref.ref(run)
         try:
+            _runs.append(place)
+            inside.run = place
+            listening.begin(ear)
+            run.ears = listening.listeners
             return self.counted(self.function, args, kwargs)
         finally:
             try:
-                run.flush(None)
+                run.end()
             finally:
-                _runs.remove(run)
-                inside.run = None
                 listening.end(ear)
+                inside.run = _nothing
+                _runs.remove(place)
                 pair = self.calls & ~1
                 if self.calls > TRIED and self.calls != pair and not (self.deferred or self.fullgraph):
                     self.rests = 2 * pair - 1
@@ -224,12 +235,23 @@ def _check_stance() -> None:
 
 
 def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    run = inside.run
-    if len(_runs) > (run is not None):
-        for other in [*_runs]:
-            if other is not run:
-                other.flush(None)  # before another thread's call, which may write to what is pending there
+    run = inside.run()
+    if run is None or len(_runs) > 1:
+        _others(run)
     return proceed(*args, **kwargs) if run is None else run.hear(function, proceed, args, kwargs)
+
+
+def _others(mine: Run | None) -> None:
+    """Have what is pending in other threads computed before a call that may write to it; and tidy after interrupts."""
+    for place in [*_runs]:
+        run = place()
+        if run is None:
+            _runs.remove(place)
+        elif run is not mine:
+            run.flush(None)
+    for ear in () if _runs else listening.listeners:
+        if ear.listener is _hear:
+            listening.end(ear)
 
 
 def can_loop() -> bool:

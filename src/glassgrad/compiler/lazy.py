@@ -26,9 +26,14 @@ class Cell:
     owner     who has it computed, with what else is pending
     tensor    a weak reference to the lazy tensor that shows it
     record    a weak reference to the record that saved it, where one did
+    error     why it could not be computed while its operands were what they are
+    is_busy   whether its kernel is at work, in which NumPy may call back
     """
 
-    __slots__ = ("row", "formula", "operands", "settings", "shape", "kind", "owner", "array", "tensor", "record")
+    __slots__ = (
+        "row", "formula", "operands", "settings", "shape", "kind", "owner", "array", "tensor", "record", "error",
+        "is_busy",
+    )  # fmt: skip
 
     def __init__(
         self, row: Any, formula: Formula, operands: list[Any], settings: Any, shape: Any, kind: Any, owner: Any
@@ -38,6 +43,8 @@ class Cell:
         self.array: Any = None
         self.tensor: Any = None
         self.record: Any = None
+        self.error: Exception | None = None
+        self.is_busy = False
 
     def is_wanted(self) -> bool:
         """Whether anybody but other cells may ask for the numbers."""
@@ -46,9 +53,20 @@ class Cell:
     def compute(self) -> Any:
         """The array, by the row's kernel, as in a call that is made at once; operands must have theirs."""
         if self.array is None:
+            if self.error is not None:
+                raise self.error
             arrays = [piece.array if type(piece) is Cell else piece for piece in self.operands]
-            self.array = compute(self.row, arrays, self.settings)
+            try:
+                self.is_busy = True
+                self.given(compute(self.row, arrays, self.settings))
+            finally:
+                self.is_busy = False
         return self.array
+
+    def given(self, array: Any) -> None:
+        """Take the numbers, once: a signal's handler may have computed them meanwhile, and written to operands."""
+        if self.array is None:
+            self.array = array
 
     def settle(self) -> None:
         """Give the numbers to the tensor, which is a plain one from now on, and to the record."""
@@ -59,7 +77,6 @@ class Cell:
             _set_array(tensor, self.array)
             _set_class(tensor, Tensor)
             tensor.__dict__.pop("_cell", None)
-        self.operands = []
 
 
 def computed(cells: list[Cell]) -> None:
@@ -153,8 +170,7 @@ def demand(tensor: Any) -> None:
     if cell is None:  # another thread was quicker
         return
     cell.owner.flush("its value is asked for")
-    if cell.array is None:  # the owner is at it, and this is a signal handler, say
-        computed([cell])
+    computed([cell])
     cell.settle()
 
 

@@ -133,10 +133,19 @@ def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwa
         return listeners[0].listener(function, proceed, args, kwargs)
     hearing = [ear.listener for ear in listeners if ear.chosen is None or id(function) in ear.chosen]
     if not hearing:
+        if not listeners:
+            _tidy()
         return proceed(*args, **kwargs)
     for listener in hearing[:-1]:
         proceed = functools.partial(_ask, listener, function, proceed)
     return hearing[-1](function, proceed, args, kwargs)
+
+
+def _tidy() -> None:
+    """Have nobody asked: an interrupt may have come before the last line of ``end``."""
+    with _lock:
+        if not listeners:
+            modes.watch.difference_update([who for who in modes.watch if isinstance(who, Ear)])
 
 
 def _ask(listener: Listener, function: Any, proceed: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -163,7 +172,7 @@ def begin(ear: Ear) -> None:
     global listeners
     with _lock:
         listeners = (*listeners, ear)
-    modes.watch.add(ear)
+        modes.watch.add(ear)
 
 
 def stop(listener: Listener) -> None:
