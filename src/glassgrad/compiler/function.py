@@ -209,10 +209,10 @@ class Compiled:
     def _heard(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and defer what can be."""
         run, ear = Run(self), listening.Ear(_hear)
-        place = weakref.ref(run)
+        reference = weakref.ref(run)
         try:
-            _runs.append(place)
-            inside.run = place
+            _runs.append(reference)
+            inside.run = reference
             listening.begin(ear)
             run.ears = listening.listeners
             return self.counted(self.function, args, kwargs)
@@ -222,7 +222,7 @@ class Compiled:
             finally:
                 listening.end(ear)
                 inside.run = _nothing
-                _runs.remove(place)
+                _runs.remove(reference)
                 pair = self.calls & ~1
                 if self.calls > TRIED and self.calls != pair and not (self.deferred or self.fullgraph):
                     self.rests = 2 * pair - 1
@@ -243,10 +243,10 @@ def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) ->
 
 def _others(mine: Run | None) -> None:
     """Have what is pending in other threads computed before a call that may write to it; and tidy after interrupts."""
-    for place in [*_runs]:
-        run = place()
+    for reference in [*_runs]:
+        run = reference()
         if run is None:
-            _runs.remove(place)
+            _runs.remove(reference)
         elif run is not mine:
             run.flush(None)
     for ear in () if _runs else listening.listeners:
