@@ -172,6 +172,17 @@ def test_what_is_written_beside_a_graph_follows_no_link(tmp_path):
     assert page.is_symlink() and precious.read_text().startswith("<!doctype html>")
 
 
+@POSIX
+def test_what_others_may_not_read_they_never_may(tmp_path):
+    secret = tmp_path / "secret.pt"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    with output.replacing(secret) as file:
+        file.write(b"new")
+        assert stat.S_IMODE(os.stat(file.name).st_mode) == 0o600
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and secret.read_text() == "new"
+
+
 def test_a_graph_that_is_named_as_a_page(tmp_path):
     source = tmp_path / "graph.html"
     source.write_text(to_json(page_graphs.seed()))
