@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import py_compile
 import subprocess
 import sys
 import textwrap
@@ -246,7 +247,7 @@ MAIN = """
 
 @pytest.fixture
 def app(script, tmp_path):
-    """A folder with a program in it, the same as a zip file, and a folder without one."""
+    """A folder with a program in it, the same as a zip file, a folder without one, and a compiled program."""
     (tmp_path / "app").mkdir()
     (tmp_path / "empty").mkdir()
     script(MAIN, "app/__main__.py")
@@ -254,11 +255,14 @@ def app(script, tmp_path):
     with zipfile.ZipFile(tmp_path / "app.zip", "w") as out:
         for name in ("__main__.py", "helper.py"):
             out.write(tmp_path / "app" / name, name)
+    path = script("import sys\nprint(sys.argv, __name__, __file__, __spec__, type(__loader__).__name__, sys.path[0])")
+    py_compile.compile(str(path), str(tmp_path / "app.pyc"), doraise=True)
+    (tmp_path / "no.pyc").write_text("print(1)")
     return tmp_path
 
 
 @pytest.mark.parametrize("flags", [(), ("-P",)], ids=["", "safe path"])
-@pytest.mark.parametrize("target", ["app", "app/", "./app", "app.zip", "empty", "absent"])
+@pytest.mark.parametrize("target", ["app", "app/", "./app", "app.zip", "empty", "absent", ".", "", "app.pyc", "no.pyc"])
 def test_run_of_a_folder_or_zip_file_does_what_python_does(target, flags, app):
     arguments = [target, "-h", "--flag", "--", "last"]
     plain = python(*flags, *arguments, cwd=app)

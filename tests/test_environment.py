@@ -130,6 +130,35 @@ def test_what_was_written_into_the_settings_of_pip_since_stays(environment):
     settings.unlink()
 
 
+#: Runs the command where no file may grow beyond so many bytes, as on a full disk.
+FULL = """
+import resource, signal, sys
+from glassgrad.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files as POSIX does")
+def test_a_full_disk_leaves_all_as_it_was(environment):
+    settings = environment.python.parents[1] / "pip.conf"
+    full = ["-B", "-c", FULL]
+    for size in (100, 400, 5000):  # the record; a stub; the largest of them
+        done = environment.run(*full, str(size), "install-alias")
+        assert done.returncode == 1 and "File too large" in done.stderr, (size, done)
+        assert not environment.files() and not settings.exists()
+    environment.run("-m", "glassgrad", "install-alias")
+    with settings.open("a") as file:
+        file.write("quiet = 1\n")
+    before = settings.read_text()
+    done = environment.run(*full, "8", "install-alias", "--remove")
+    assert done.returncode == 1 and settings.read_text() == before
+    environment.run("-m", "glassgrad", "install-alias", "--remove")
+    assert settings.read_text() == "[install]\nquiet = 1\n" and not environment.files()
+    settings.unlink()
+
+
 def test_a_torch_that_is_there_is_left_alone(environment):
     home = environment.packages / "torch"
     home.mkdir()

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib.machinery import BuiltinImporter, SourceFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
@@ -360,11 +360,11 @@ def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespa
 
 def script_code(path: str, main_module: ModuleType) -> CodeType | int:
     """The code of a file, of a folder or zip file, or of ``-``; after a message the exit code that Python has."""
-    from pkgutil import get_importer
+    from pkgutil import get_importer, read_code
 
     if path == "-":
         return _input_code(main_module)
-    full = os.path.join(os.getcwd(), path)
+    full = os.path.join(os.getcwd(), path) if path not in ("", ".") else os.getcwd()
     if (importer := get_importer(full)) is not None:
         return _folder_code(full, importer, main_module)
     full = os.path.abspath(path)
@@ -376,6 +376,12 @@ def script_code(path: str, main_module: ModuleType) -> CodeType | int:
         return 2
     _lead_path(os.path.dirname(os.path.realpath(path)))
     main_module.__file__ = full
+    if path.endswith(".pyc"):
+        main_module.__loader__ = SourcelessFileLoader("__main__", full)
+        code: CodeType | None = read_code(io.BytesIO(source))
+        if code is None:
+            raise RuntimeError("Bad magic number in .pyc file")
+        return code
     main_module.__loader__ = SourceFileLoader("__main__", full)
     return compile(source, full, "exec", dont_inherit=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import io
 import os
 import sys
 import sysconfig
@@ -18,6 +19,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from .ground.names import OURS, is_internal
+from .ground.output import write
 from .torch_alias import FUNCTIONS, PICTURES, STANDING, THEIRS
 
 _SETTINGS = "pip.ini" if os.name == "nt" else "pip.conf"
@@ -41,13 +43,16 @@ def put_alias() -> str:
     info = next(name for name in files if name.endswith("METADATA")).rpartition("/")[0]
     files |= _constraint(folder, info)
     rows = [(name, f"sha256={_digest(content)}", len(content)) for name, content in files.items()]
-    for name, content in files.items():
-        place = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb") as file:
-            file.write(content)
-    with open(os.path.join(folder, info, "RECORD"), "w", encoding="utf-8", newline="") as record:
-        csv.writer(record).writerows([*rows, (f"{info}/RECORD", "", "")])
+    record = io.StringIO(newline="")
+    csv.writer(record).writerows([*rows, (f"{info}/RECORD", "", "")])
+    files = {f"{info}/RECORD": record.getvalue().encode(), f"{info}/INSTALLER": files[f"{info}/INSTALLER"], **files}
+    try:
+        for name, content in files.items():  # first what all of them are found by
+            write(os.path.join(folder, name), content)
+    except BaseException:  # a full disk, Ctrl-C
+        if _ours(folder) is not None:
+            take_alias()
+        raise
     return folder
 
 
@@ -58,7 +63,8 @@ def take_alias() -> str:
     if ours is None:
         raise Refused(f"there is no torch of glassgrad in {folder}")
     homes = set()
-    for file in ours.files or ():
+    last = {_SETTINGS: -1, "RECORD": 1, "INSTALLER": 2}  # what may fail first, then what the others are found by
+    for file in sorted(ours.files or (), key=lambda file: last.get(file.name, 0)):
         place = os.path.join(folder, str(file))
         if os.path.basename(place) == _SETTINGS:
             _release(place)
@@ -127,10 +133,10 @@ def _release(settings: str) -> None:
     if os.path.exists(settings):
         with open(settings, encoding="utf-8") as file:
             rest = [line for line in file if not (line.startswith("constraint") and _CONSTRAINT in line)]
-        os.remove(settings)
         if "".join(rest).strip() != "[install]":
-            with open(settings, "w", encoding="utf-8") as file:
-                file.writelines(rest)
+            write(settings, "".join(rest))
+        else:
+            os.remove(settings)
 
 
 def _stubs() -> dict[str, bytes]:

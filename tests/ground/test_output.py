@@ -1,5 +1,6 @@
 """Files that are written: whole or not at all, whoever writes them and whatever happens meanwhile."""
 
+import ast
 import errno
 import json
 import os
@@ -171,6 +172,17 @@ def test_what_is_written_beside_a_graph_follows_no_link(tmp_path):
     assert page.is_symlink() and precious.read_text().startswith("<!doctype html>")
 
 
+@POSIX
+def test_what_others_may_not_read_they_never_may(tmp_path):
+    secret = tmp_path / "secret.pt"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    with output.replacing(secret) as file:
+        file.write(b"new")
+        assert stat.S_IMODE(os.stat(file.name).st_mode) == 0o600
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and secret.read_text() == "new"
+
+
 def test_a_graph_that_is_named_as_a_page(tmp_path):
     source = tmp_path / "graph.html"
     source.write_text(to_json(page_graphs.seed()))
@@ -187,6 +199,34 @@ def test_folders_are_made_and_long_names_are_names(tmp_path):
         output.write(tmp_path / "a", "x")
     with pytest.raises(FileExistsError if os.name == "posix" else OSError):
         output.write(tmp_path / "a" / "b" / name / "c", "x")
+
+
+#: Files opened to be written by other ways: streams, what one process tells another, and drafts that are moved.
+ELSEWHERE = {
+    "ground/output.py", "ground/shared.py", "multiprocessing/meeting.py", "multiprocessing/rank.py",
+    "multiprocessing/spawn.py", "ops/publish.py", "watch/again.py", "compiler/native/kept.py",
+    "explore/page/film.py", "utils/tensorboard/summary.py",  # into memory
+}  # fmt: skip
+
+
+def writes(call):
+    """Whether a call opens a file to write to it, or writes one by its name."""
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    modes = [mode.value for mode in [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+             if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]  # fmt: skip
+    if name in ("open", "fdopen"):
+        return any(set(mode) & set("wax") for mode in modes)
+    return name in ("write_text", "write_bytes", "tofile", "mkstemp", "NamedTemporaryFile")
+
+
+def test_nobody_writes_files_in_another_way():
+    home = Path(glassgrad.__file__).parent
+    found = set()
+    for path in home.rglob("*.py"):
+        calls = (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call))
+        if any(map(writes, calls)):
+            found.add(path.relative_to(home).as_posix())
+    assert found == ELSEWHERE
 
 
 def test_half_letters_become_the_sign_for_them():

@@ -62,25 +62,28 @@ SEVERAL = {
 }
 
 
-def _operand(draw, sizes, kinds):
+def _operand(draw, sizes, kinds, dtype="float32"):
     """What builds an operand of these sizes for either library."""
     kind, rank = draw.choice(kinds), len(sizes)
     order = draw.sample(range(rank), rank)
     axis, repeated = draw.randrange(rank), [1 if draw.random() < 0.3 else size for size in sizes]
 
     def build(lib):
+        def ones(sizes):
+            return lib.ones(sizes, dtype=getattr(lib, dtype))
+
         if kind == "permuted":
-            return lib.ones([sizes[axis] for axis in order]).permute([order.index(axis) for axis in range(rank)])
+            return ones([sizes[axis] for axis in order]).permute([order.index(axis) for axis in range(rank)])
         if kind == "channels" and rank > 3:
-            return lib.ones(sizes).to(memory_format=lib.channels_last if rank == 4 else lib.channels_last_3d)
+            return ones(sizes).to(memory_format=lib.channels_last if rank == 4 else lib.channels_last_3d)
         if kind == "expanded":
-            return lib.ones(repeated).expand(sizes)
+            return ones(repeated).expand(sizes)
         if kind == "sliced":
-            return lib.ones([*sizes[:axis], sizes[axis] + 2, *sizes[axis + 1 :]]).narrow(axis, 1, sizes[axis])
+            return ones([*sizes[:axis], sizes[axis] + 2, *sizes[axis + 1 :]]).narrow(axis, 1, sizes[axis])
         if kind == "stepped":
             steps = (slice(None),) * axis + (slice(None, None, 2),)
-            return lib.ones([*sizes[:axis], sizes[axis] * 2, *sizes[axis + 1 :]])[steps]
-        return lib.ones(sizes)
+            return ones([*sizes[:axis], sizes[axis] * 2, *sizes[axis + 1 :]])[steps]
+        return ones(sizes)
 
     return build
 
@@ -111,4 +114,30 @@ def test_elementwise_results_lie_where_torch_has_them():
             compared += 1
             expected, actual = _strides(function(torch, *theirs)), _strides(function(glassgrad, *ours))
             assert actual == expected, (seed, name, sizes, [operand.stride() for operand in theirs])
+    assert compared > len(tried) // 2
+
+
+def test_operands_of_several_dtypes_that_repeat():
+    """What is cast before it is computed with repeats as it did; joined tensors of several dtypes lie row by row."""
+    names = [name for name in {**UNARY, **SEVERAL} if name not in ("joined", "stacked", "stacked further in")]
+    dtypes = "float32 float64 int32 int64 float16 bfloat16 bool".split()
+    compared = 0
+    for seed in (tried := seeds(1200)):
+        draw = random.Random(seed)
+        name = draw.choice(names)
+        function = UNARY.get(name) or SEVERAL[name]
+        sizes = [draw.choice([1, 2, 3, 4]) for _ in range(draw.choice([1, 2, 3, 4, 4, 5]))]
+        kinds = ["plain", "permuted", "channels", "sliced", "stepped", "expanded", "expanded", "expanded"]
+        count = 1 if name in UNARY else function.__code__.co_argcount - 1
+        recipes = [_operand(draw, sizes, kinds, draw.choice(dtypes)) for _ in range(count)]
+        theirs, ours = ([build(lib) for build in recipes] for lib in (torch, glassgrad))
+        if count > 1 and not _agree(theirs):
+            continue
+        try:
+            expected = _strides(function(torch, *theirs))
+        except RuntimeError:  # dtypes that it does not take
+            continue
+        compared += 1
+        actual = _strides(function(glassgrad, *ours))
+        assert actual == expected, (seed, name, sizes, [(operand.dtype, operand.stride()) for operand in theirs])
     assert compared > len(tried) // 2

@@ -4,11 +4,13 @@
 
 Prints one line for each sample that gives other values, dtypes or gradients than usual, or raises.  No such machine is
 needed: the package is read with every method and function of NumPy that gives or takes indices replaced by one that
-behaves as there.  Results are int32, as are whole numbers of no given dtype; indices and counts of 64 bits are refused
-where NumPy wants its index type and casts safely only.
+behaves as there.  Results are int32, as are whole numbers of no given dtype and sums of small integers (which NumPy
+1.26 gives on Windows too); indices and counts of 64 bits are refused where NumPy wants its index type and casts
+safely only.
 """
 
 import ast
+import itertools
 import os
 import subprocess
 import sys
@@ -21,8 +23,12 @@ HOME = os.path.join("src", "glassgrad") + os.sep
 GIVING = ["argmax", "argmin", "argsort", "argpartition", "nonzero", "searchsorted"]
 FUNCTIONS = [*GIVING, "flatnonzero", "argwhere", "lexsort", "digitize", "indices", "triu_indices", "tril_indices",
              "unravel_index", "ravel_multi_index", "diag_indices"]  # fmt: skip
+ADDING = ["sum", "prod", "cumsum", "cumprod", "trace"]  # whose results NumPy widens to its own integer
+REDUCING = ["reduce", "accumulate", "reduceat"]  # which do so too, of the two ufuncs that are asked
 REFUSING = {"put": 0, "repeat": 0, "choose": None, "bincount": None}  # where the indices are, of a method
 I32, I64 = np.dtype("i4"), np.dtype("i8")
+NARROWER = {I64: I32, np.dtype("u8"): np.dtype("u4")}
+DTYPES = ["float32", "int64", "int32", "uint8", "bool"]  # that the samples' floating tensors are drawn in
 
 
 def narrow(value):
@@ -31,7 +37,8 @@ def narrow(value):
         return tuple(map(narrow, value))
     if isinstance(value, list):
         return [*map(narrow, value)]
-    return value.astype(I32) if getattr(value, "dtype", None) == I64 else value
+    narrower = NARROWER.get(getattr(value, "dtype", None))
+    return value if narrower is None else value.astype(narrower)
 
 
 def refuse(value):
@@ -48,7 +55,20 @@ def method(owner, name, *args, **kwargs):
             refuse(owner if REFUSING[name] is None else args[0] if args else next(iter(kwargs.values())))
         elif name in GIVING:
             return narrow(getattr(owner, name)(*args, **kwargs))
+        elif name in ADDING:
+            return added(getattr(owner, name), owner, *args, **kwargs)
+    if name in REDUCING and owner in (np.add, np.multiply):
+        return added(getattr(owner, name), *args, **kwargs)
     return getattr(owner, name)(*args, **kwargs)
+
+
+def added(function, *args, **kwargs):
+    """A sum or product, of small integers in 32 bits."""
+    dtype = getattr(args[0], "dtype", None)
+    bound = isinstance(getattr(function, "__self__", None), (np.ndarray, np.generic))
+    result = function(*args[bound:], **kwargs)
+    given = kwargs.get("dtype") is not None or kwargs.get("out") is not None or dtype in NARROWER
+    return result if given or any(isinstance(arg, (type, np.dtype)) for arg in args[1:]) else narrow(result)
 
 
 class Calls(ast.NodeTransformer):
@@ -57,7 +77,7 @@ class Calls(ast.NodeTransformer):
     def visit_Call(self, node):
         self.generic_visit(node)
         function = node.func
-        if isinstance(function, ast.Attribute) and function.attr in (*GIVING, *REFUSING):
+        if isinstance(function, ast.Attribute) and function.attr in (*GIVING, *REFUSING, *ADDING, *REDUCING):
             if not (isinstance(function.value, ast.Name) and function.value.id == "np"):
                 name = ast.Constant(function.attr)
                 node.func = ast.Name("_narrow_method", ast.Load())
@@ -120,12 +140,20 @@ def install():
         result = plain_unique(*args, **kwargs)
         return (result[0], *map(narrow, result[1:])) if isinstance(result, tuple) and from_package() else result
 
+    def adding(function):
+        def call(*args, **kwargs):
+            return added(function, *args, **kwargs) if from_package() else function(*args, **kwargs)
+
+        return call
+
     plain_unique, bincount = np.unique, np.bincount
     np.unique = unique
     for name in FUNCTIONS:
         setattr(np, name, giving(getattr(np, name)))
     for name in ("arange", "array", "asarray"):
         setattr(np, name, counting(getattr(np, name)))
+    for name in ADDING:
+        setattr(np, name, adding(getattr(np, name)))
     np.bincount = refusing(np.bincount, 0)
     for name in ("repeat", "put"):
         setattr(np, name, refusing(getattr(np, name), 1))
@@ -147,11 +175,13 @@ def results(words):
     from tests.laws import Call, array
     from tests.samples import all_samples
 
-    for sample in all_samples():
+    for sample, dtype in itertools.product(all_samples(), DTYPES):
         if sample.name.startswith("row.") or not any(word in sample.name for word in words):
             continue
+        if dtype == "float32" and dtype not in sample.only:
+            dtype = sample.only[0]
         try:
-            call = Call(sample, glassgrad, "float32" if "float32" in sample.only else sample.only[0])
+            call = Call(sample, glassgrad, dtype)
             outputs = call()
             carrying = call.differentiable(outputs)
             if carrying and call.leaves:
@@ -160,7 +190,7 @@ def results(words):
             answer = [array(out) if isinstance(out, glassgrad.Tensor) else repr(out) for out in outputs]
         except Exception as error:
             answer = [f"{type(error).__name__}: {error}"]
-        yield sample.id, answer
+        yield f"{sample.id}-{dtype}", answer
 
 
 def main(*words):

@@ -293,6 +293,21 @@ def changed_records(records, dice):
     return {**records, dice.choice(names): record}
 
 
+def changed_directory(file, dice):
+    """An archive of which some claims are changed: sizes, places, methods, flags, counts."""
+    file = bytearray(file)
+    heads = {b"PK\3\4": (4, 30), b"PK\1\2": (4, 46), b"PK\5\6": (4, 22), b"PK\6\6": (4, 56), b"PK\6\7": (4, 20)}
+    places = [(found.start(), *heads[found.group()]) for found in re.finditer(b"PK[\1\3\5\6][\2\4\6\7]", file)
+              if found.group() in heads]  # fmt: skip
+    for _ in range(dice.choice([1, 1, 2, 4])):
+        start, first, last = dice.choice(places)
+        size = dice.choice([2, 2, 4, 8])
+        at = start + dice.randrange(first, last - size + 1)
+        number = dice.choice([dice.choice(NUMBERS), dice.choice(places)[0], len(file), 8])
+        file[at : at + size] = (number % 256**size).to_bytes(size, "little")
+    return bytes(file)
+
+
 def safetensors_cases(dice):
     """Changed safetensors files without end; none where there is no such library."""
     try:
@@ -334,7 +349,10 @@ def cases(seed):
         else:
             if dice.random() < 0.15:
                 records = changed_records(records, dice)
-            yield archive(changed_pickle(content, dice, pickles), records, dice.random() < 0.2)
+            if dice.random() < 0.15:
+                yield changed_directory(archive(content, records, dice.random() < 0.5), dice)
+            else:
+                yield archive(changed_pickle(content, dice, pickles), records, dice.random() < 0.2)
 
 
 def look_at(thing):

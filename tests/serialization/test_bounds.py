@@ -1,5 +1,6 @@
 """What a file of a stranger can ask for: memory and time in proportion to its bytes, whatever it says."""
 
+import contextlib
 import io
 import os
 import pickle
@@ -115,6 +116,63 @@ def test_elements_that_share_one_place_are_not_walked(size):
     ):  # fmt: skip
         with pytest.raises(pickle.UnpicklingError, match="far more memory|without data"):
             glassgrad.load(io.BytesIO(archive(b"\x80\x02" + pickled + b".", {**RECORDS, "data/1": bytes(48)})))
+
+
+MANY = 64 << 20  # zeros, which take a thousandth of that once they are compressed
+ZEROS = storage("Char", "2", MANY)
+ALL_ZEROS = dense(ZEROS, (MANY,), (1,))
+INFLATED = {
+    "parts of storages": dense(storage("Char", "2", MANY - 1), (1,), (1,)),
+    "places": sparse("coo", (5,), dense(ZEROS, (1, MANY), (MANY, 1)), ALL_ZEROS) * 6,
+    "conjugates": b"".join(
+        call(
+            "torch._utils _rebuild_tensor_v3",
+            *(ZEROS, integer(0), tuple_of(integer(1)), tuple_of(integer(1)), b"\x89", b"}", named(f"torch {kind}")),
+            b"}" + text("conj") + b"\x88s",
+        )
+        for kind in ("complex64", "complex128", "float64", "float32", "int64", "int32")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INFLATED)
+def test_zeros_that_were_compressed_pay_for_what_the_file_holds(name):
+    content = archive(b"\x80\x02(" + INFLATED[name] + b"t.", {"data/2": bytes(MANY)}, True)
+    bound = (96 << 20) + 1000 * len(content)
+    tracemalloc.start()
+    try:
+        glassgrad.load(io.BytesIO(content))
+    except pickle.UnpicklingError as error:
+        assert "far more memory or work" in str(error)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < bound
+
+
+def test_copies_of_small_places_are_counted_as_they_are_made():
+    """Places of one byte, which PyTorch never writes, become places of eight."""
+    count = 1 << 20
+    places = dense(storage("Char", "2", count), (1, count), (count, 1))
+    tensors = sparse("coo", (5,), places, dense(storage("Char", "2", count), (count,), (1,))) * 40
+    content = archive(b"\x80\x02(" + tensors + b"t.", {"data/2": bytes(count)})
+    with pytest.raises(pickle.UnpicklingError, match="far more memory or work"):
+        glassgrad.load(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("how", ["stored", "compressed", "skipped", "meta"])
+def test_a_directory_that_claims_large_records_makes_no_room(how):
+    size = 2**32 - 2
+    content = bytearray(archive(b"\x80\x02" + dense(storage("Char", "2", size), (1,), (1,)) + b".",
+                                {"data/2": bytes(100)}, how == "compressed"))  # fmt: skip
+    entry = content.index(b"archive/data/2", content.index(b"PK\1\2")) - 46
+    struct.pack_into("<I", content, entry + 24, size)
+    tracemalloc.start()
+    with glassgrad.serialization.skip_data() if how == "skipped" else contextlib.nullcontext():
+        with pytest.raises(RuntimeError, match="compressed records that hold|invalid header"):
+            glassgrad.load(io.BytesIO(content), map_location="meta" if how == "meta" else None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 24
 
 
 def test_values_that_share_one_place_are_read():

@@ -40,9 +40,10 @@ def replacing(path: str | os.PathLike[str], follow: bool = True) -> Iterator[IO[
         with open(target, "wb") as direct:
             yield direct
         return
+    mode = 0o666 if before is None else 0o600  # what was kept from others is so meanwhile
     temporary = os.path.join(folder, f".glassgrad-{secrets.token_hex(8)}.tmp")  # known before it is there
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

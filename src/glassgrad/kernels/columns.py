@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes
+from ..ground import dtypes, meta
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 HALVES = "eE"  # float16 and bfloat16
@@ -75,4 +75,4 @@ def _natively(native: Callable[..., Any], few: bool, plain: Callable[..., Any]) 
 def _as_single(value: Any) -> Any:
     """An array of half precision in float32; anything else as it is."""
     dtype = getattr(value, "dtype", None)
-    return value.astype(F32) if dtype is not None and dtype.char in HALVES else value
+    return meta.cast_to(value, F32) if dtype is not None and dtype.char in HALVES else value

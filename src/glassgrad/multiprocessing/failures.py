@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ..ground.output import write
 from ..ground.paths import house
 
 __all__ = [
@@ -78,9 +79,8 @@ def record(fn: Callable[..., _T], error_handler: Any = None) -> Callable[..., _T
             file = os.environ.get("TORCHELASTIC_ERROR_FILE")
             if file:
                 details = {"callstack": traceback.format_exc(), "timestamp": str(int(time.time()))}
-                with open(file, "w", encoding="utf-8") as written:
-                    message = {"message": f"{type(error).__name__}: {error}", "extraInfo": details}
-                    json.dump({"message": message}, written)
+                message = {"message": f"{type(error).__name__}: {error}", "extraInfo": details}
+                write(file, json.dumps({"message": message}))
             raise
 
     return recorded

@@ -170,8 +170,15 @@ class Reader:
         return self.entries[name]
 
     def size(self, name: str) -> int:
-        """The size of a record's content."""
-        return self._find(name)[0].file_size
+        """The size of a record's content; RuntimeError where it is not read because of its size."""
+        entry, _ = self._find(name)
+        self._allow(name, entry)
+        return entry.file_size
+
+    def backing(self, name: str) -> int:
+        """How many bytes of a record's content the file stands for: not all, where very many came of a few."""
+        entry, _ = self._find(name)
+        return min(entry.file_size, INFLATED * entry.compress_size)
 
     def content_offset(self, name: str) -> int:
         """Where in the file the content of a record begins; RuntimeError where it is not as it says."""
@@ -189,8 +196,6 @@ class Reader:
             raise broken(f"retrieving file meta-data for {name}", "unsupported encryption")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise broken(f"retrieving file meta-data for {name}", "unsupported method")
-        if entry.compress_type == zipfile.ZIP_STORED and entry.compress_size != entry.file_size:
-            raise broken(f"reading file {name}", "invalid header or archive is corrupted")
         if start + entry.compress_size > end:
             raise broken(f"reading file {name}", "its content overlaps other files of the archive")
         return start
@@ -209,14 +214,13 @@ class Reader:
         """The content of a record as an array of bytes, ``into`` if given; RuntimeError if its checksum is wrong."""
         entry, _ = self._find(name)
         start = self.content_offset(name)
-        if entry.compress_type != zipfile.ZIP_STORED:
-            self._allow(name, entry.file_size)
+        self.inflated = self._allow(name, entry)
         content: Any = np.empty(entry.file_size, np.uint8) if into is None else into
+        self.file.seek(start)
         if entry.compress_type == zipfile.ZIP_STORED:
-            self.file.seek(start)
             self._fill(name, memoryview(content))
         else:
-            content[...] = np.frombuffer(self._inflate(name, entry, start), np.uint8)
+            self._inflate(name, entry.compress_size, memoryview(content))
         if entry.CRC and zlib.crc32(content) != entry.CRC:  # nought: saved without checksums
             raise broken(f"reading file {name}", "crc-32 check failed")
         return content
@@ -231,26 +235,33 @@ class Reader:
             view[done : done + len(chunk)] = chunk
             done += len(chunk)
 
-    def _allow(self, name: str, size: int) -> None:
-        """Count what compressed records claim to hold, before it is made room for."""
-        self.inflated += size
+    def _allow(self, name: str, entry: zipfile.ZipInfo) -> int:
+        """How much has come out of compressed records with this one, asked before room is made for what it claims."""
+        if entry.compress_type == zipfile.ZIP_STORED:
+            if entry.compress_size != entry.file_size:
+                raise broken(f"reading file {name}", "invalid header or archive is corrupted")
+            return self.inflated
+        inflated = self.inflated + entry.file_size
         free = PICKLE_FREE if name.endswith(".pkl") else INFLATED_FREE
-        if self.inflated > INFLATED * self.length + free:
+        if inflated > INFLATED * self.length + free:
             raise broken(
                 f"reading file {name}",
                 f"compressed records that hold more than {INFLATED} times the file's size and {free >> 20} MiB are not "
                 "read",
             )
+        return inflated
 
-    def _inflate(self, name: str, entry: zipfile.ZipInfo, start: int) -> bytes:
-        packed: Any = np.empty(entry.compress_size, np.uint8)
-        self.file.seek(start)
-        self._fill(name, memoryview(packed))
-        inflater = zlib.decompressobj(-15)
+    def _inflate(self, name: str, size: int, view: memoryview) -> None:
+        """Fill the array, to the last byte, with what comes out of so many bytes of the file."""
+        inflater, done = zlib.decompressobj(-15), 0
         try:
-            content = inflater.decompress(packed, entry.file_size + 1)
-        except zlib.error as error:
+            while not inflater.eof and (packed := self.file.read(min(size, 1 << 20))):
+                size -= len(packed)
+                while chunk := inflater.decompress(packed, 1 << 24):
+                    view[done : done + len(chunk)] = chunk  # ValueError for one that is longer than what is left
+                    done += len(chunk)
+                    packed = inflater.unconsumed_tail
+        except (zlib.error, ValueError) as error:
             raise broken(f"reading file {name}", "decompression failed or archive is corrupted") from error
-        if len(content) != entry.file_size:
+        if done != len(view):
             raise broken(f"reading file {name}", "decompression failed or archive is corrupted")
-        return content

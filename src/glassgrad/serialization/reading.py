@@ -275,17 +275,16 @@ class _ZipStorages:
             )
         if self.meta:
             return UntypedStorage(size, device="meta")
-        earn(size)
+        earn(min(size, self.archive.backing(name)))
         if options.here.skip:
-            return UntypedStorage(np.zeros(size, np.uint8))
+            return UntypedStorage(size)
         if self.mapping is not None and self.archive.is_stored(name):
             owner = self._mapped(name, dtype, count)
-        else:
+        elif size == stored:
             owner = np.empty(count, dtype.numpy)
-            if size == stored:
-                self.archive.load(name, owner.view(np.uint8))
-            else:
-                owner.view(np.uint8)[...] = self.archive.load(name)[:size]
+            self.archive.load(name, owner.view(np.uint8))
+        else:
+            owner = self.archive.load(name)[:size].view(dtype.numpy).copy()
         untyped = storage_of(owner, lent=False)
         if self.swap:
             untyped.byteswap(dtype)

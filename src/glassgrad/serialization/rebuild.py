@@ -255,7 +255,7 @@ def _check_coo(array: Coo) -> None:
     """The same; the places get memory of their own."""
     indices, sizes = array.indices, array.shape
     fits = indices.ndim == 2 and array.values.shape == (indices.shape[1], *sizes[len(indices) :])
-    spend(indices.nbytes)
+    spend(8 * indices.size)
     if not fits or len(indices) > len(sizes) or not all(map(_within, indices, sizes)):
         raise UnpicklingError(_OUTSIDE)
     array.indices = indices.astype(np.int64)

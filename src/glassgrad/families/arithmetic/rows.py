@@ -8,7 +8,8 @@ import numpy as np
 
 from ...core.row import op
 from ...core.tensor import Tensor
-from ...ground import dtypes, errors
+from ...ground import dtypes, errors, meta
+from ...kernels.columns import F32
 
 ndarray = np.ndarray
 
@@ -178,7 +179,7 @@ neg.derivative(self=lambda grad: -grad)
 @op(inplace=True, typed="float", ufunc=np.reciprocal, batched="point")
 def reciprocal(self: Any, /) -> Any:
     """One over each element."""
-    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / self.astype("f4")).astype(self.dtype)
+    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / meta.cast_to(self, F32)).astype(self.dtype)
 
 
 reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
@@ -218,7 +219,7 @@ sub_number.derivative(self=lambda grad: grad)
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
-        return (self.astype("f4") * np.float32(other)).astype(self.dtype)
+        return (meta.cast_to(self, F32) * np.float32(other)).astype(self.dtype)
     return self * _as(self, other)
 
 
@@ -229,7 +230,7 @@ mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
-        return (self.astype("f4") / np.float32(other)).astype(self.dtype)
+        return (meta.cast_to(self, F32) / np.float32(other)).astype(self.dtype)
     return self / _as(self, other)
 
 

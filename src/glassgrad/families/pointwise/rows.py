@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
-from ...ground import errors
+from ...ground import errors, meta
 from ...kernels import compiled
-from ...kernels.columns import not_implemented
+from ...kernels.columns import F32, not_implemented
 from ...ops.declare import named
 from ..compare.rows import where, zero_like
 
@@ -26,7 +26,7 @@ def one_of(self: Any) -> Any:
 
 def single(function: Any, self: Any) -> Any:
     """``function`` of a half precision array computed in float32, rounded once at the end."""
-    return function(self.astype("f4")).astype(self.dtype)
+    return function(meta.cast_to(self, F32)).astype(self.dtype)
 
 
 #: The columns of functions of floating and complex numbers.
