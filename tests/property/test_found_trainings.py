@@ -24,6 +24,16 @@ PROGRAMS = {
         with torch.autocast("cpu"): e = F.binary_cross_entropy_with_logits(b, a * 0.5)
         with torch.autocast("cpu"): f = F.binary_cross_entropy_with_logits(a, a, pos_weight=b[0])
     """,
+    "halves that lie on a limit": """
+        F = torch.nn.functional
+        def on(n, dtype): return torch.tensor([-n, n], dtype=dtype).requires_grad_()
+        a = on(0.2, torch.bfloat16); b = F.hardshrink(a, 0.2); b.sum().backward()
+        a = on(0.2, torch.bfloat16); b = F.softshrink(a, 0.2); b.sum().backward()
+        a = on(0.2, torch.bfloat16); b = F.threshold(a, 0.2, 0.0); b.sum().backward()
+        a = on(0.3, torch.float16); b = F.threshold(a, 0.3, 0.0); b.sum().backward()
+        a = on(0.3, torch.float16); b = F.threshold_(a * 1, 0.3, 0.0); b.sum().backward()
+        a = on(0.2, torch.float16); b = F.hardtanh(a, -0.2, 0.2); b.sum().backward()
+    """,
     "a fused step takes no sparse gradients": SPARSE + """
         torch.optim.SGD([a], 0.1, fused=True).step()
         torch.optim.SGD([a], 0.1, fused=True, weight_decay=0.1).step()
