@@ -133,6 +133,9 @@ REASONS = [
 #: Of networks that are trained.
 TRAINED = [
     Reason("what is written part by part, in one node", "node", "CopySlices.*Pad(By|PackedSequence)Backward0"),
+    Reason("processors that have oneDNN's halves", "node", r"bfloat16.*MkldnnRnnLayer\S+ .*bfloat16.*StackBackward0"),
+    Reason("PyTorch's LBFGS views gradients", "taken", "view size is not compatible", r"channels_last(.|\n)*opt\.step"),
+    Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
     Reason("layers of halves that PyTorch lacks", "taken", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|bias type|mixed dtype"),
@@ -161,7 +164,7 @@ TRAINED = [
     Reason("where results lie that are drawn upon", "numbers", "", r"Dropout(.|\n)*channels_last"),
     Reason("roots near zero", "numbers", "", r"(LPPool\dd|PairwiseDistance)\(0\.5"),
     Reason("sequences round once", "numbers.grad", "", r"bfloat16(.|\n)*(LSTM|GRU|RNN)"),
-    Reason("what is linearized is called once", "refused|words", "mutate a captured", r"BatchNorm(.|\n)*linearize"),
+    Reason("what is linearized is called once", "refused|words|type", "mutate a", r"BatchNorm(.|\n)*linearize"),
     Reason("what is linearized is called once", "numbers", "", r"(RReLU|Drop|Inst|Atten|Tran|RNN|STM|GR)(.|\n)*linear"),
     Reason("sparse gradients that reach rules", "taken", "'SparseCPU' backend|converting to a different layout"),
     Reason("sparse gradients that reach rules", "words|type", "not defined for sparse tensors"),

@@ -34,6 +34,25 @@ PROGRAMS = {
         a = on(0.3, torch.float16); b = F.threshold_(a * 1, 0.3, 0.0); b.sum().backward()
         a = on(0.2, torch.float16); b = F.hardtanh(a, -0.2, 0.2); b.sum().backward()
     """,
+    "attention that drops is single within autocast": """
+        F = torch.nn.functional
+        a = torch.randn(2, 3, 4, requires_grad=True)
+        torch.manual_seed(0)
+        with torch.autocast("cpu"): b = F.scaled_dot_product_attention(a, a, a, dropout_p=0.5)
+        said = b.grad_fn.name(), b.grad_fn.next_functions[0][0].name(), b.tolist()
+        b.sum().backward()
+    """,
+    "orthogonal halves are refused late, as PyTorch's right inverse of them is": """
+        l = torch.nn.Linear(3, 3).bfloat16(); parametrizations.orthogonal(l)
+        l.weight
+        k = torch.nn.Linear(2, 4).half(); parametrizations.orthogonal(k, orthogonal_map="householder")
+        k.weight
+    """,
+    "pruning what is not there": """
+        l = torch.nn.BatchNorm2d(4, affine=False)
+        prune.global_unstructured([(l, "weight")], prune.L1Unstructured, amount=0.4)
+        torch.nn.utils.vector_to_parameters(torch.ones(2), [None])
+    """,
     "a fused step takes no sparse gradients": SPARSE + """
         torch.optim.SGD([a], 0.1, fused=True).step()
         torch.optim.SGD([a], 0.1, fused=True, weight_decay=0.1).step()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..core.tensor import LEAF, Tensor
@@ -57,6 +58,16 @@ def low(*tensors: Any) -> tuple[Any, ...]:
     """Tensors in the dtype of this thread's block; as they are outside of one."""
     policy = modes.local.autocast
     return tensors if policy is None else policy.low(*tensors)
+
+
+@contextmanager
+def cast_already() -> Iterator[None]:
+    """Rows as they are outside of a block: for a function that PyTorch casts the inputs of, and nothing within."""
+    before, modes.local.autocast = modes.local.autocast, None
+    try:
+        yield
+    finally:
+        modes.local.autocast = before
 
 
 def single(*tensors: Any) -> tuple[Any, ...]:
