@@ -41,6 +41,19 @@ PROGRAMS = {
         with torch.autocast("cpu"): b = F.scaled_dot_product_attention(a, a, a, dropout_p=0.5)
         said = b.grad_fn.name(), b.grad_fn.next_functions[0][0].name(), b.tolist()
         b.sum().backward()
+        l = torch.nn.MultiheadAttention(4, 2, 0.5)
+        with torch.autocast("cpu"): c = l(a, a, a, need_weights=False)[0]
+        c.sum().backward()
+    """,
+    "what is put together within autocast": """
+        a = torch.randn(2, 3, requires_grad=True); b = a.detach().half().requires_grad_(); c = a.bfloat16()
+        with torch.autocast("cpu"): torch.cat([c, b])
+        with torch.autocast("cpu"): torch.cat([b, a])
+        with torch.autocast("cpu"): d = torch.cat([a, b, c, a.double()])
+        with torch.autocast("cpu", torch.float16): e = torch.stack([b, a]); f = torch.hstack([b, b])
+        with torch.autocast("cpu", torch.float16): g = torch.index_copy(a, 0, torch.tensor([1]), b[:1])
+        with torch.autocast("cpu", torch.float16): a.index_copy_(0, torch.tensor([1]), b[:1])
+        (d.sum() + e.sum() + g.sum()).backward()
     """,
     "orthogonal halves are refused late, as PyTorch's right inverse of them is": """
         l = torch.nn.Linear(3, 3).bfloat16(); parametrizations.orthogonal(l)
