@@ -55,6 +55,19 @@ PROGRAMS = {
         with torch.autocast("cpu", torch.float16): a.index_copy_(0, torch.tensor([1]), b[:1])
         (d.sum() + e.sum() + g.sum()).backward()
     """,
+    "running statistics of instances are in the weights' dtype": """
+        a = torch.randn(2, 2, 4).bfloat16()
+        l = torch.nn.InstanceNorm1d(2, affine=True, track_running_stats=True)
+        b = l(a)
+        l.eval(); c = l(a)
+        l.bfloat16(); l.running_mean = torch.zeros(2); d = l(a)
+    """,
+    "sequences are padded within transforms": """
+        a = torch.randn(3, 4, 2)
+        b = torch.func.jacrev(lambda a: rnn.pad_sequence([*a], padding_side="left"))(a)
+        c = torch.func.jacrev(lambda a: rnn.pad_sequence([torch.ones(1, 2), a[0]], True))(a)
+        d = torch.func.jacrev(lambda a: rnn.pack_sequence([*a]).data)(a)
+    """,
     "orthogonal halves are refused late, as PyTorch's right inverse of them is": """
         l = torch.nn.Linear(3, 3).bfloat16(); parametrizations.orthogonal(l)
         l.weight
