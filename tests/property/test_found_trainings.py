@@ -68,6 +68,13 @@ PROGRAMS = {
         c = torch.func.jacrev(lambda a: rnn.pad_sequence([torch.ones(1, 2), a[0]], True))(a)
         d = torch.func.jacrev(lambda a: rnn.pack_sequence([*a]).data)(a)
     """,
+    "results lie as the weights do, kernels of one element too": """
+        a = torch.randn(2, 3, 4, 4)
+        l = torch.nn.Conv2d(3, 4, 1).to(memory_format=torch.channels_last)
+        k = torch.nn.Conv2d(3, 3, 2, groups=3).to(memory_format=torch.channels_last)
+        said = l(a).stride(), l(a).stride(), k(a).stride(), k(a).stride()
+        b = torch.nn.functional.dropout(l(a), 0.5)
+    """,
     "orthogonal halves are refused late, as PyTorch's right inverse of them is": """
         l = torch.nn.Linear(3, 3).bfloat16(); parametrizations.orthogonal(l)
         l.weight
