@@ -131,13 +131,14 @@ REASONS = [
 
 
 #: What draws, or counts, at each call; layers with dropout where it is on.
-DRAWS = r"(RReLU|Drop|Instance|(Atten|Transf|RNN|LSTM|GRU).*, 0\.[25])"
+DRAWS = r"(RReLU|Drop|Batch|Instance|(Atten|Transf|RNN|LSTM|GRU).*, 0\.[25])"
 #: Of networks that are trained.
 TRAINED = [
     Reason("what is written part by part, in one node", "node", "CopySlices.*Pad(By|PackedSequence)Backward0"),
     Reason("processors that have oneDNN's halves", "node", r"bfloat16.*MkldnnRnnLayer\S+ .*bfloat16.*StackBackward0"),
     Reason("PyTorch's LBFGS views gradients", "taken", "view size is not compatible", r"channels_last(.|\n)*opt\.step"),
     Reason("Muon normalizes what it keeps", "numbers", "momentum_buffer", r"bfloat16(.|\n)*Muon\(.*nesterov=False"),
+    Reason("PyTorch's fused SGD passes halves by", "numbers", "^model", r"(float16|half)(.|\n)*SGD\(.*fused=True"),
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
     Reason("layers of halves that PyTorch lacks", "taken", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
