@@ -75,6 +75,9 @@ PROGRAMS = {
         said = l(a).stride(), l(a).stride(), k(a).stride(), k(a).stride()
         b = torch.nn.functional.dropout(l(a), 0.5)
     """,
+    "what is overwritten within vmap is told": """
+        torch.func.vmap(torch.func.grad(lambda x: torch.relu_(x.tanh()).sum()))(torch.ones(2, 3))
+    """,
     "orthogonal halves are refused late, as PyTorch's right inverse of them is": """
         l = torch.nn.Linear(3, 3).bfloat16(); parametrizations.orthogonal(l)
         l.weight
