@@ -504,6 +504,9 @@ def hardsigmoid(self: Any, /) -> Any:
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
+_SIXTH = float(np.float32(1 / 6))  # in single precision, as PyTorch has it, for float64 too
+
+
 hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
 
 
@@ -525,7 +528,7 @@ hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
 @op(public=False, batched="point")
 def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """A sixth of ``grad_output`` between -3 and 3, zero outside."""
-    return keep(np.logical_and(self > -3, self < 3), grad_output * (1 / 6))
+    return keep(np.logical_and(self > -3, self < 3), grad_output * _SIXTH)
 
 
 hardsigmoid_backward.derivative(
