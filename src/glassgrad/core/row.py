@@ -47,7 +47,7 @@ class Columns(TypedDict, total=False):
     numbers: bool  #: it is computed of Python numbers alone too
     single: bool  #: beside half precision tensors, numbers and 0-d tensors count in float32; rounded once, at the end
     auxiliary: tuple[str, ...]  #: inputs that keep their dtype and carry no gradient: indices, masks, targets
-    precision: Literal["low", "single"] | None  #: of floating inputs in autocast: the block's dtype, or float32
+    precision: Literal["low", "single", "widest"] | None  #: of floats in autocast: the block's, float32, the wider
     #: ``refuses(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype
     refuses: Callable[..., None] | None
     #: the dtypes that the kernel serves, as ``char``s, and its name in PyTorch's refusal of others; or what makes the
@@ -181,7 +181,7 @@ class Row:
         if strange := self.auxiliary.difference(self.inputs):
             raise TypeError(f"row {self.name}: there is no auxiliary input {min(strange)!r}")
         self.precision = columns.get("precision")
-        if self.precision not in (None, "low", "single"):
+        if self.precision not in (None, "low", "single", "widest"):
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
         self.refuses, self.stores = columns.get("refuses"), columns.get("stores", False)
 

@@ -38,7 +38,8 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
         if answer is not NOT_TAKEN:
             return answer, tensors
     if row.precision is not None and modes.watch and modes.local.autocast is not None:
-        tensors = modes.local.autocast.cast(row.precision, tensors)
+        cast = modes.local.autocast.cast(row.precision, flat)
+        tensors = (cast,) if row.listed else cast
     if not row.listed:
         tensors = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
     return NOT_TAKEN, tensors

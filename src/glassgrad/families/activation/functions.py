@@ -101,7 +101,7 @@ def _stored(input: Tensor, *numbers: Any) -> list[Any]:
 
 
 def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
-    if input._array.dtype.kind == "f" and type(value) is float:
+    if input._array.dtype.char in FLOATS and type(value) is float:
         return threshold, value
     return _stored(input, threshold, value)
 

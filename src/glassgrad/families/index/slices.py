@@ -148,6 +148,7 @@ index_add.derivative(
 @op(
     inplace=True,
     auxiliary=("index",),
+    precision="widest",
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
