@@ -28,7 +28,7 @@ kernel_of: Callable[[Row], Callable[..., Any]] = NotImplemented
 #: What ``serves`` may name: dtypes by their ``char``.
 FLOATS = "eEfd"
 COMPLEX = "FD"
-REALS = FLOATS + "bBhHiIlLqQ"
+REALS = FLOATS + "bBhilq"  # few kernels of PyTorch serve the wider unsigned numbers
 
 
 class Columns(TypedDict, total=False):

@@ -268,11 +268,11 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
             f" * (Tensor value)\n{why} * (Number value)\n{why}"
         )
     value = plain(value)
-    dtypes.check_number(value, self._array.dtype)
+    (dtypes.check_one if self._array.size == 1 else dtypes.check_number)(value, self._array.dtype)
     return with_number, (), (value,)
 
 
-@composite()
+@composite(method=False)
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of the same shape and dtype, filled with ``value``, a number or a 0-d tensor."""
     row, tensors, settings = _filling(input, value, cast.fill_number, cast.fill_tensor, "fill")

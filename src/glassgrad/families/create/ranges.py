@@ -191,7 +191,7 @@ def closed_range(
 def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
     """``steps`` numbers from ``start`` to ``end``, in ``kind``; whole numbers are counted in float64, then cut off."""
     if steps < 2:
-        return np.array([filling(start, kind)] * steps, kind)
+        return np.array([filling(start, kind, steps)] * steps, kind)
     first, last = filling(start, kind), filling(end, kind)
     if kind.kind not in "iu":
         by = (last - first) / np.asarray(steps - 1).astype(kind)

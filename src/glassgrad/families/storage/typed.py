@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...core import tensor as tensors
-from ...core.tensor import Tensor, View, new, share, wrap
+from ...core import write
+from ...core.tensor import Tensor, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
@@ -429,8 +430,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         untyped._lent = True
         sizes = (untyped.nbytes() // kind.itemsize,) if size is None else tuple(map(operator.index, size))
         array = looking_at(untyped._owner, kind, storage_offset, sizes, dense(sizes) if stride is None else stride)
-    if is_recorded and type(self._edge) is not View:
-        self._edge = counted(wishing[0], array, "set_")._edge  # through which there is no way back
+    if is_recorded:
+        write.finish(self, counted(wishing[0], array, "set_")._edge, lambda: None)  # through which there is no way back
     self._array = array
     share(self).version += 1
     return self
