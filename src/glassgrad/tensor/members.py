@@ -111,8 +111,8 @@ class Members:
         if value._lifted:
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
-        if self._array.shape != value._array.shape:
-            fit_gradients(self, self._array.shape)
+        if self._array.shape != value._array.shape or self._array.dtype != value._array.dtype:
+            fit_gradients(self, self._array)
         self._array = value._array
         if self._counter is None:
             self._counter = VersionCounter()

@@ -42,6 +42,8 @@ def memory(target: Any) -> Any:
 def check_target(row: Row, target: Tensor, others: Sequence[Any], recorded: bool) -> None:
     """Refuse a write of a row: first histories are asked, then memory, as in PyTorch."""
     check_writable(target, recorded, row.constant)
+    if row.refuses is not None:
+        row.refuses(target, *others)
     if not row.one_value:
         check_overlap(target)
     for name, other in zip(row.inputs[1:], others, strict=False):

@@ -92,6 +92,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     arguments = dict(kwargs)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
+        listening.ask_first((self, rest[0]), None)
         arguments["tensor"] = rest.pop(0)
         order = ["non_blocking", "copy"]
     elif rest and (isinstance(rest[0], _dtype) or rest[0] in _PYTHON if isinstance(rest[0], (_dtype, type)) else False):
@@ -167,6 +168,7 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwarg
 
 
 @composite(function=False)
+@asking
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of another."""
     if not isinstance(other, Tensor):
