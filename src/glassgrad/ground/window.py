@@ -33,10 +33,12 @@ def strides_of(array: Any) -> tuple[int, ...]:
 
 
 def window_of(array: Any, base: Any) -> Window:
-    """Sizes, strides and offset of a view in its base, in elements; who looks where its memory is not is refused."""
+    """Sizes, strides and offset of a view in its base, in elements; RuntimeError where its memory is not the base's."""
     item = array.itemsize
     strides = tuple(stride // item for stride in array.strides)
-    return array.shape, strides, (array.ctypes.data - base.ctypes.data) // item
+    window = array.shape, strides, (array.ctypes.data - base.ctypes.data) // item
+    _check_inside(base, window)
+    return window
 
 
 def _check_inside(array: Any, window: Window) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,12 +54,19 @@ def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
 within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
 
 
-def _no_clamp(*inputs: Any, **settings: Any) -> NotImplementedError:
-    return NotImplementedError("clamp is not supported for complex types")
+def _no_clamp(end: str) -> Callable[..., NotImplementedError]:
+    """What clamping at one end refuses."""
+
+    def refusal(self: Any, *inputs: Any, **settings: Any) -> NotImplementedError:
+        if self.dtype.kind == "u":
+            return not_implemented(f"clamp_{end}_scalar_cpu", self)
+        return NotImplementedError("clamp is not supported for complex types")
+
+    return refusal
 
 
 @op(
-    node="ClampMinBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp), out=errors.OUT_FOUND,
+    node="ClampMinBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp("min")), out=errors.OUT_FOUND,
     batched="point",
 )  # fmt: skip
 def clamp_min_number(self: Any, /, min: Any) -> Any:
@@ -72,7 +80,7 @@ clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min,
 
 
 @op(
-    node="ClampMaxBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp), out=errors.OUT_FOUND,
+    node="ClampMaxBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp("max")), out=errors.OUT_FOUND,
     batched="point",
 )  # fmt: skip
 def clamp_max_number(self: Any, /, max: Any) -> Any:

@@ -204,11 +204,14 @@ def _normal_into(out: Any, mean: Any, std: Any, generator: Any) -> Any:
     sizes = np.broadcast_shapes(means, sizes)
     if out._array.shape != sizes:
         resize(out, sizes)
+    before = share(out).version
     if isinstance(std, Tensor):
         normal_(out, generator=generator).mul_(std)  # type: ignore[attr-defined]
     else:
         normal_(out, 0.0, std, generator=generator)
-    return out.add_(mean)  # type: ignore[attr-defined]
+    out.add_(mean)  # type: ignore[attr-defined]
+    share(out).version = before + 1
+    return out
 
 
 # -- like another -----------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import call, write
 from ...core import tensor as tensors
-from ...core import write
-from ...core.tensor import Tensor, new, share, wrap
+from ...core.tensor import Tensor, View, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
@@ -434,6 +434,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         write.finish(self, counted(wishing[0], array, "set_")._edge, lambda: None)  # through which there is no way back
     self._array = array
     share(self).version += 1
+    if is_recorded and type(self._edge) is View:
+        call.views.lose(self, "derivative for set_ is not implemented")
     return self
 
 
