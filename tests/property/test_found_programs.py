@@ -638,6 +638,32 @@ PROGRAMS = {
         c = torch.tensor([0, 1, 0])
         torch.gather(torch.tensor([5, 6, 7]), 0, c, out=c)
     """,
+    "a gradient of other data": """
+        a = torch.zeros(2, requires_grad=True)
+        a.sum().backward()
+        a.data = torch.zeros(3)
+        (a * 2).sum().backward()
+        a.data = torch.zeros(2, 2)
+        (a * 2).sum().backward()
+        b = torch.zeros((), requires_grad=True)
+        b.sum().backward()
+        b.data = torch.zeros(2)
+        (b * 2).sum().backward()
+    """,
+    "a diagonal that is none to be written": """
+        a = torch.ones(2, 2, requires_grad=True)
+        a.fill_diagonal_(1)
+        b = torch.ones(2, requires_grad=True)
+        b.fill_diagonal_(1)
+        c = torch.ones(2, 3, 2, requires_grad=True)
+        c.fill_diagonal_(1)
+    """,
+    "data of another kind": """
+        a = torch.ones(2)
+        a.data = torch.ones(2, device="meta")
+        a.data = torch.ones(2).to_sparse()
+        b = torch.istft(torch.ones(3, 2) * 1j, 4, length=0, window=torch.ones(4))
+    """,
     "what named results are made of": """
         a = torch.ones(2)
         b = torch.return_types.max((a,))
