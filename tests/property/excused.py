@@ -51,8 +51,8 @@ READS = (
     r"logsumexp|norm|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
-LESS = r"addcdiv|copysign|norm\(\w+, 0|norm\(0|take\(|gather|complex\(|index_|scatter|masked_select|" \
-    "fft|angle|cummax|cummin|pow|similarity|ldexp"
+LESS = r"take\(|gather|complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
+    "cross_entropy|conv"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
 COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
@@ -64,7 +64,7 @@ REASONS = [
     Reason("a rule of PyTorch's gives another shape", "taken|type", r"(Scatter|IndexAdd)\w* returned an inv"),
     Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", CHANGED),
     Reason("the shape was changed without recording", "grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
-    Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|sign|round|floor|trunc|autograd\.grad"),
+    Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
     Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", last("isin|kron|take")),
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
@@ -74,12 +74,11 @@ REASONS = [
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
     Reason("less is kept", "taken", "detached in-place"),
-    Reason("kept longer", "refused", "a second time", "remainder|fmod|addcmul"),
     Reason("transforms within hooks of what is saved", "taken|words|type", "support saved tensor hooks", "saved_tens"),
     Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
     Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"func\.(jacfwd|hessian|jvp)"),
     Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
-    Reason("factors of kron are watched", "refused|taken", "modified by an inplace", "kron"),
+    Reason("factors of kron are watched", "refused", "modified by an inplace", "kron"),
     Reason("PyTorch's gradient is a view", "taken", "in no_grad mode|multiple views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),

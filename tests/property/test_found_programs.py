@@ -650,6 +650,22 @@ PROGRAMS = {
         b.data = torch.zeros(2)
         (b * 2).sum().backward()
     """,
+    "what keeps nothing goes back twice": """
+        a = torch.tensor([1.5, 2.5], requires_grad=True)
+        b = torch.tensor([0.75, 2.0])
+        c = a.fmod(b)
+        c.sum().backward()
+        c.sum().backward()
+        d = a.index_add(0, torch.tensor([0, 1]), b)
+        d.sum().backward()
+        d.sum().backward()
+        e = b.addcmul(a, b)
+        e.sum().backward()
+        e.sum().backward()
+        f = a.addcdiv(b, b)
+        b.mul_(2)
+        f.sum().backward()
+    """,
     "a diagonal that is none to be written": """
         a = torch.ones(2, 2, requires_grad=True)
         a.fill_diagonal_(1)

@@ -499,7 +499,10 @@ def _run(row: Row) -> list[str]:
         else:
             lines += [f"    if v{slot}.version:", f"        saved.stale(n, {slot})"]
     if plan.kind.frees:
-        lines += ["    if not retain_graph:", "        n.saved = None", "        n.run = freed"]
+        condition = "not retain_graph"
+        if plan.kind.spares:
+            condition += f" and ({' or '.join(f's{slot} is not None' for slot in slots)})"
+        lines += [f"    if {condition}:", "        n.saved = None", "        n.run = freed"]
     if plan.constants:
         lines.append(f"    {', '.join(f'k{slot}' for slot in range(len(plan.constants)))}, = n.constants")
     for index, rule in enumerate(plan.rules):
