@@ -650,6 +650,15 @@ PROGRAMS = {
         b.data = torch.zeros(2)
         (b * 2).sum().backward()
     """,
+    "a view that a Function writes": """
+        a = torch.tensor([1.5, 2.5], requires_grad=True)
+        b = (a * 1)[:]
+        Dirty.apply(b)
+        b.abs().sum().backward()
+        c = Subclass(a) * 1
+        Dirty.apply(c)
+        c.abs().sum().backward()
+    """,
     "what keeps nothing goes back twice": """
         a = torch.tensor([1.5, 2.5], requires_grad=True)
         b = torch.tensor([0.75, 2.0])

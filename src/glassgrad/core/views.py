@@ -139,7 +139,7 @@ def rebase(view: Tensor, inner: Record) -> None:
         inner._home = weakref.ref(record)  # the record holds the one that saved: no cycle
     except RuntimeError as elsewhere:
         record = Record.of(COPY_SLICES_LOST, edges, (elsewhere.args[0],))
-    base._edge = record
+    base._edge, view._edge.seen = record, -1  # to be read anew, though a Function may have asked since the write
     if base._counter is not None:
         record.counter = base._counter
     tensor.move_retained(base, old)
