@@ -70,7 +70,6 @@ REASONS = [
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_fill_?")),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
-    Reason("truth values that lie apart", "refused", '"dot" not', "inner|tensordot"),
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
     Reason("less is kept", "taken", "detached in-place"),

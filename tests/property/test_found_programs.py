@@ -659,6 +659,16 @@ PROGRAMS = {
         Dirty.apply(c)
         c.abs().sum().backward()
     """,
+    "contractions to one element": """
+        a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        b = torch.inner(a[:1], a[:1])
+        c = torch.inner(a[:, 0], a[:, 1])
+        d = torch.tensordot(a, a.t(), 2)
+        e = torch.inner(a > 1, a > 2)
+        f = torch.inner(a[:, 0] > 1, a[:, 1] > 2)
+        g = torch.inner(a[:1] > 1, a[:1] > 2)
+        (b + c + d).sum().backward()
+    """,
     "what keeps nothing goes back twice": """
         a = torch.tensor([1.5, 2.5], requires_grad=True)
         b = torch.tensor([0.75, 2.0])
