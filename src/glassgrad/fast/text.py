@@ -195,6 +195,7 @@ def _laid_out(row: Row) -> list[str]:
         "channels": " or ".join(
             f"not {a}.flags.c_contiguous and not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images
         ),
+        "columns": "True",
     }
     return [f"if {may_differ[row.layout]}:", f"    r = {row.name}_laid(r, {', '.join(_arrays(row))})"]
 

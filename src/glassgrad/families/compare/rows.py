@@ -120,7 +120,7 @@ _ONLY_BOOLEAN = "{name} does not support non-boolean outputs."
 
 
 def _never(self: Any) -> Any:
-    return np.zeros(self.shape, np.bool_) if type(self) is ndarray else np.False_
+    return np.zeros_like(self, np.bool_) if type(self) is ndarray else np.False_
 
 
 @op(constant=True, stores=True, out=None, batched="point")

@@ -152,7 +152,7 @@ clamp_max_tensor.derivative(
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
     if self.dtype.kind in "biu":
-        return self.copy()
+        return self.copy("K")
     if self.dtype.itemsize == 2:
         limit = float(np.finfo(self.dtype).max) if self.dtype.kind == "f" else 3.3895313892515355e38
         posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
@@ -397,7 +397,7 @@ abs.derivative(self=lambda grad, self: grad * sgn(self))
 def _signs(a: Any) -> Any:
     """The signs of real numbers; NaN has none, so its is zero."""
     if a.dtype.kind not in "fV":
-        return np.sign(a) if a.dtype.kind != "b" else a.copy()
+        return np.sign(a) if a.dtype.kind != "b" else a.copy("K")
     if a.size >= 16384:  # two comparisons are as fast as NumPy's sign, and NaN is neither above zero nor below
         above = np.greater(a, 0).view(np.int8)
         above -= np.less(a, 0).view(np.int8)
@@ -466,7 +466,7 @@ conj.derivative(self=lambda grad: conj(grad))
 @op(inplace=True, holomorphic=False, out=errors.OUT_FOUND, batched="point")
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
-    return np.conj(self) if self.dtype.kind == "c" else self.copy()
+    return np.conj(self) if self.dtype.kind == "c" else self.copy("K")
 
 
 conj_physical.derivative(self=lambda grad: conj_physical(grad))
@@ -512,7 +512,7 @@ def along(self: Any, other: Any, /) -> Any:
 along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 
 
-@op(node="AngleBackward0", typed="float", holomorphic=False, public=False, batched="point")
+@op(node="AngleBackward0", typed="float", holomorphic=False, public=False, layout="plain", batched="point")
 def angle_of_complex(self: Any, /) -> Any:
     """The angle in radians."""
     return np.arctan2(self.imag, self.real)

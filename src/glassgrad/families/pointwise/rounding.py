@@ -23,7 +23,7 @@ def _rounding(name: str, ufunc: Any, says: str, *aliases: str) -> Any:
             raise NotImplementedError(f"{name} is not supported for complex inputs")
         if kind in "bc":
             raise not_implemented(f"{name}_vml_cpu", self)
-        return self.copy() if kind in "iu" else ufunc(self)
+        return self.copy("K") if kind in "iu" else ufunc(self)
 
     function.derivative(self=lambda grad: zero_like(grad))
     return function
