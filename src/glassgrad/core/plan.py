@@ -171,6 +171,9 @@ class Plan:
         frees = bool(self.saved_inputs or self.saved_results or "indices" in self.saves)
         kind = Kind(row.node_name, gradients, gradients_lifted, shown=shown, outputs=outputs, frees=frees)
         kind.row, kind.unfold, kind.part = row, row.unfold, gradients
+        readers = {reader for saved in self.saved_inputs for reader in saved.readers}
+        is_whole = row.listed or self.saved_results or "indices" in self.saves
+        kind.spares = frees and not is_whole and len(readers) < len(self.ruled_inputs)
         return kind
 
 

@@ -28,7 +28,7 @@ kernel_of: Callable[[Row], Callable[..., Any]] = NotImplemented
 #: What ``serves`` may name: dtypes by their ``char``.
 FLOATS = "eEfd"
 COMPLEX = "FD"
-REALS = FLOATS + "bBhHiIlLqQ"
+REALS = FLOATS + "bBhilq"  # few kernels of PyTorch serve the wider unsigned numbers
 
 
 class Columns(TypedDict, total=False):
@@ -72,9 +72,9 @@ class Columns(TypedDict, total=False):
     indices: bool  #: the result is indices, which are int64 on every machine; so is an output of that name
     #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
     sizes: Callable[..., tuple[int, ...]] | None
-    #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, or in
-    #: that of the first input whose channels are last
-    layout: Literal["plain", "elementwise", "channels"] | None
+    #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, in that
+    #: of the first input whose channels are last, or with matrices column by column, as LAPACK leaves them
+    layout: Literal["plain", "elementwise", "channels", "columns"] | None
     # -- its rules and its node
     holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
     #: how forward mode makes the tangent of the result (``func/tangents.py``); None: by the reverse rule, transposed

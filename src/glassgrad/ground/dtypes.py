@@ -260,6 +260,11 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def check_one(value: Any, kind: np.dtype[Any]) -> None:
+    """The same where one element is filled: what is too large for half precision, PyTorch makes infinite there."""
+    check_number(value, np.dtype("f8") if kind.itemsize == 2 and kind.kind in "fV" else kind)
+
+
 def category(kind: dtype) -> str:
     """What kind of number it is: 'bool', 'int', 'float' or 'complex'."""
     return ("bool", "int", "int", "float", "complex")[kind._rank]

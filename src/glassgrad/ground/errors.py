@@ -19,6 +19,9 @@ STALE_HINT_ANOMALY = (
     "was changed in there or anywhere later. Good luck!"
 )
 ONLY_FLOATS_IN_PLACE = "only Tensors of floating point dtype can require gradients"
+DATA_KIND = (
+    "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+)
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
 POST_HOOK = "Tensor post accumulate grad hooks should return None."
 SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"

@@ -26,8 +26,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-#: What is asked of a tensor in place, and is no operation of the graph.
-_NO_OPERATIONS = frozenset(("apply_", "detach_", "map_", "requires_grad_", "resize_", "resize_as_", "set_"))
+#: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
+_NO_OPERATIONS = frozenset(
+    ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
+)
 
 
 def _given(names: tuple[str, ...], args: Any, kwargs: Any) -> Iterator[tuple[str, str, Any]]:

@@ -12,6 +12,7 @@ from ...core.tensor import wrap
 from ...ground import errors
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
+from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
 from ..pointwise.rows import exp, one_of, sigmoid, tanh
 from ..special import kernels as special
@@ -49,6 +50,8 @@ def limit_of(self: Any, number: Any) -> Any:
 def _relu_refusal(self: Any) -> Exception:
     if self.dtype.kind == "b":
         return RuntimeError("Boolean inputs not supported for relu")
+    if self.dtype.kind == "u":
+        return not_implemented("clamp_min_scalar_cpu", self)
     return NotImplementedError("clamp is not supported for complex types")
 
 

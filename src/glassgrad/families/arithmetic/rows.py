@@ -162,15 +162,19 @@ def _div_tangent(self_t: Any, other_t: Any, other: Any, result: Any) -> Any:
     return (-moved if self_t is None else self_t - moved) * reciprocal(other)
 
 
+def _no_bool(a: Any) -> None:
+    """Raise PyTorch's error for the negation of truth values."""
+    if isinstance(a, Tensor) and a._array.dtype.kind == "b":
+        raise RuntimeError(NEGATED_BOOL)
+
+
 @op(
-    "negative", operator="neg", inplace=True, ufunc=np.negative, out=errors.OUT_FOUND, forward="linear", batched="point"
-)
+    "negative", operator="neg", inplace=True, ufunc=np.negative, refuses=_no_bool, out=errors.OUT_FOUND,
+    forward="linear", batched="point",
+)  # fmt: skip
 def neg(self: Any, /) -> Any:
     """The elements with the other sign."""
-    try:
-        return -self
-    except TypeError:
-        raise RuntimeError(NEGATED_BOOL) from None
+    return -self
 
 
 neg.derivative(self=lambda grad: -grad)

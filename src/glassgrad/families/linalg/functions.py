@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import errors
+from ...ground.layout import in_columns
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
@@ -198,7 +199,7 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
             f"{function}: {which(info, index)}The factorization has been completed, but the block diagonal matrix D "
             "is singular."
         )
-    return wrap(factors), wrap(pivots), wrap(info[()])
+    return wrap(in_columns(factors)), wrap(pivots), wrap(info[()])
 
 
 @audible
@@ -250,6 +251,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     solved = np.array(np.broadcast_to(right, (*batch, *right.shape[-2:])))
     for index in np.ndindex(batch):
         solved[index] = triangle.ldl_solved(factors[index], swaps[index], solved[index], hermitian)
+    solved = in_columns(solved)
     return wrap(solved) if out is None else into("linalg_ldl_solve", (LD, B), out, wrap(solved))
 
 

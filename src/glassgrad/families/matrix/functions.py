@@ -358,8 +358,10 @@ def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int,
     length = math.prod(n[i] for i in first)
     left, right = permute(a, (*free_a, *first)), permute(b, (*second, *free_b))
     height, width = math.prod(n[i] for i in free_a), math.prod(m[j] for j in free_b)
-    if first and not free_a and not free_b:
-        product = dot(left, right) if len(n) == 1 else dot(reshape(left, (length,)), reshape(right, (length,)))
+    if height == width == 1 and left.is_contiguous() and right.is_contiguous():  # type: ignore[attr-defined]
+        product = dot(*(each if each._array.ndim == 1 else reshape(each, (length,)) for each in (left, right)))
+    elif height == width == 1:
+        product = (left.squeeze() * right.squeeze()).sum(dtype=left.dtype)  # type: ignore[attr-defined]
     else:
         product = mm(reshape(left, (height, length)), reshape(right, (length, width)))
     return reshape(product, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
