@@ -346,6 +346,10 @@ def _method(name: str) -> Callable[..., Any]:
     return lambda input, *args, **kwargs: getattr(input, name)(*args, **kwargs)
 
 
+def _view(input: Any, size: Any) -> Any:  # what is copied anyway may lie in any order
+    return input.view(size) if isinstance(size, dtypes.dtype) else input.reshape(size)
+
+
 def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     if not input._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -367,10 +371,10 @@ for _name, _doc in (
     ("unbind", "All indices of a dimension"),
     ("unfold", "All windows along a dimension"),
     ("unsqueeze", "The tensor with one more dimension"),
-    ("view", "The same elements under other sizes, or as another dtype"),
 ):
     _copied(f"{_name}_copy", _method(_name), _doc)
 _copied("alias_copy", alias, "The tensor")
+_copied("view_copy", _view, "The same elements under other sizes, or as another dtype")
 _copied("slice_copy", _slice, "Part of a dimension")
 
 

@@ -168,7 +168,7 @@ def normal(
         if isinstance(out, Tensor) and not isinstance(std, Tensor):  # to which the means are added
             rows.check_together(mean._array.shape, out._array.shape)
             mean = expand(mean, np.broadcast_shapes(mean._array.shape, out._array.shape))
-        result = _normal_of(mean, std, generator)
+        result = _normal_of(mean, std, generator, out._array if isinstance(out, Tensor) else None)
         return result if out is None else into(Composed("normal", ""), (mean, std), out, result)
     if size is None:
         raise no_match(
@@ -187,13 +187,14 @@ def normal(
     return _created("normal", make, sizes, kind, device, requires_grad, out, dtype)
 
 
-def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
+def _normal_of(mean: Any, std: Any, generator: Any, place: Any) -> Any:
+    """Normal numbers; where they go to an array, ``place``, they are drawn in the order of its memory."""
     if not isinstance(std, Tensor):
-        return rows.normal_by_mean(mean, float(std), generator)
+        return rows.normal_by_mean(mean, float(std), generator, place)
     if not isinstance(mean, Tensor):
-        return rows.normal_by_std(std, float(mean), generator)
+        return rows.normal_by_std(std, float(mean), generator, place)
     rows.check_together(mean._array.shape, std._array.shape)
-    return rows.normal_by_both(mean, std, generator)
+    return rows.normal_by_both(mean, std, generator, place)
 
 
 # -- like another -----------------------------------------------------------------------------------------------------
@@ -243,6 +244,8 @@ def randint_like(
     if high is not None:
         bounds.append(high)
     if len(bounds) == 1:
+        if isinstance(bounds[0], Tensor) and bounds[0]._array.ndim:
+            raise RuntimeError("high must be a scalar tensor and on CPU")
         bounds.insert(0, 0)
     if len(bounds) != 2:
         raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(bounds) + 1} were given")

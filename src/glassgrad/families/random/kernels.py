@@ -10,7 +10,7 @@ what PyTorch raises, before anything is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, cos, log1p, pi, prod, sin, sqrt
 from typing import Any
 
@@ -270,9 +270,10 @@ def normal(
     return values.reshape(shape)
 
 
-def normal_of(gen: Generator, mean: Any, std: Any) -> np.ndarray:
+def normal_of(gen: Generator, mean: Any, std: Any, draw: Callable[..., Any] = normal) -> np.ndarray:
     """Normal numbers, each with its own mean or deviation: ``torch.normal`` where either or both are arrays.
 
+    ``draw`` is what ``normal`` is, into memory of a layout of its own.
     The result has the type of ``mean``, or of ``std`` if only that is an array, and their broadcast shape.
     """
     if isinstance(std, np.ndarray):
@@ -281,12 +282,12 @@ def normal_of(gen: Generator, mean: Any, std: Any) -> np.ndarray:
         if not np.all(std >= 0):
             raise RuntimeError("normal expects all elements of std >= 0.0")
         if isinstance(mean, np.ndarray):
-            values = normal(gen, np.broadcast_shapes(mean.shape, std.shape), mean.dtype)
+            values = draw(gen, np.broadcast_shapes(mean.shape, std.shape), mean.dtype)
         else:
-            values = normal(gen, std.shape, std.dtype)
+            values = draw(gen, std.shape, std.dtype)
         np.multiply(values, std, out=values, casting="same_kind")
     else:
-        values = normal(gen, mean.shape, mean.dtype, 0.0, std)
+        values = draw(gen, mean.shape, mean.dtype, 0.0, std)
     np.add(values, mean, out=values, casting="same_kind")
     return values
 

@@ -130,10 +130,22 @@ def poisson(self: Any, /, generator: Any = None) -> Any:
     return counts.poisson(source(generator), np.asarray(self)).astype(self.dtype)
 
 
+def _normal_of(mean: Any, std: Any, generator: Any, place: Any) -> Any:
+    """Normal numbers, drawn in the order of memory of an array, ``place``, if that is of their sizes."""
+
+    def draw(gen: Any, sizes: Any, dtype: Any, *numbers: float) -> Any:
+        if place is None or place.shape != sizes:
+            return draws.normal(gen, sizes, dtype, *numbers)
+        gap = not place.flags.c_contiguous
+        return placed(place, lambda n: draws.normal(gen, n, dtype, *numbers, contiguous=not gap))
+
+    return draws.normal_of(source(generator), mean, std, draw)
+
+
 @op(node="NormalBackward3", public=False)
-def normal_by_both(mean: Any, std: Any, /, generator: Any) -> Any:
+def normal_by_both(mean: Any, std: Any, /, generator: Any, place: Any) -> Any:
     """Normal numbers, each with its own mean and deviation."""
-    return draws.normal_of(source(generator), np.asarray(mean), np.asarray(std))
+    return _normal_of(np.asarray(mean), np.asarray(std), generator, place)
 
 
 normal_by_both.derivative(
@@ -142,18 +154,18 @@ normal_by_both.derivative(
 
 
 @op(node="NormalBackward1", public=False)
-def normal_by_mean(mean: Any, /, std: float, generator: Any) -> Any:
+def normal_by_mean(mean: Any, /, std: float, generator: Any, place: Any) -> Any:
     """Normal numbers, each with its own mean."""
-    return draws.normal_of(source(generator), np.asarray(mean), std)
+    return _normal_of(np.asarray(mean), std, generator, place)
 
 
 normal_by_mean.derivative(mean=lambda grad: nothing(grad))
 
 
 @op(node="NormalBackward2", public=False)
-def normal_by_std(std: Any, /, mean: float, generator: Any) -> Any:
+def normal_by_std(std: Any, /, mean: float, generator: Any, place: Any) -> Any:
     """Normal numbers, each with its own deviation."""
-    return draws.normal_of(source(generator), mean, np.asarray(std))
+    return _normal_of(mean, np.asarray(std), generator, place)
 
 
 normal_by_std.derivative(std=lambda grad: nothing(grad))
