@@ -47,7 +47,8 @@ BROKEN = (
 )
 #: What reads, in PyTorch, what it has overwritten where ``out=`` lies on what it is given.
 READS = (
-    r"(matmul|mm|bmm|mv|multi_dot|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|amax|amin|max|min|var|std|"
+    r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
+    r"amax|amin|max|min|var|std|"
     r"logsumexp|norm|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
@@ -98,7 +99,7 @@ REASONS = [
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
     Reason("a size that PyTorch reads where there is none", "words", r"select\(\).*dimension 0 with size 0"),
     Reason("the shape was changed without recording", "grad", "", r"\.data = "),
-    Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)"),
+    Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)|\w\.histogram\(\w+\)"),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
     Reason("where results lie that are handed on", "stride", "", r"\.data = "),
@@ -116,7 +117,7 @@ REASONS = [
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
-    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=")),
+    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
     Reason("linear has no out=", "refused", r"linear\(\) got an unexpected keyword argument 'out'"),
     Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype", last(COMPOSED, "out=")),
     Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),

@@ -706,6 +706,93 @@ PROGRAMS = {
         d, e = torch.return_types.max(sequence=iter([a, a]))
         f = torch.return_types.max(3)
     """,
+    "arrays of NumPy's are no tensors": """
+        import numpy as np
+        a = np.ones((2, 3), np.float32)
+        torch.relu(a)
+        torch.add(a, torch.ones(3))
+        torch.add(torch.ones(3), a)
+        torch.amax(a, 1)
+        torch.select(a, 0, 1)
+        torch.argmax(a)
+        b = torch.ones(3) + a
+        c = a * torch.ones(3)
+        d = torch.add(torch.ones(3), a[0, 0])
+    """,
+    "settings of another type are told of before what they mean": """
+        a = torch.ones(2, 3)
+        torch.linalg.eigh(a[:, :2], -2)
+        torch.fft.ifft2(a, norm=3)
+        torch.index_reduce(a, 0, torch.tensor([0, 1]), a, 5)
+        torch.index_select(a, torch.tensor(0.5), torch.tensor([0]))
+        torch.stack([a, None])
+        torch.cat([None, a])
+    """,
+    "whole numbers beyond 64 bits": """
+        a = torch.ones(2, 3)
+        a.sum(2**63)
+        a.sum((2**63,))
+        a.softmax(-(2**63) - 1)
+        torch.cat([a, a], 2**63)
+        torch.nn.functional.glu(a, 2**63)
+        a.reshape(2**63)
+    """,
+    "what is put into several places has its names": """
+        a = torch.tensor([[2.0, 1.0], [0.0, 1.0]])
+        b, c = torch.zeros(2), torch.zeros(2, 2)
+        torch.linalg.eig(a, out=(b, c))
+        torch.linalg.eig(a, out=(b + 0j, c))
+        d, e = torch.zeros(2, dtype=torch.complex128), torch.zeros(2, 2, dtype=torch.complex128)
+        torch.linalg.eig(a, out=(d, e))
+        d.abs_()
+    """,
+    "medians that are not NaN go into their own dtype": """
+        a = torch.ones(2, 3)
+        b, c = torch.zeros(2, dtype=torch.float64), torch.zeros(2, dtype=torch.int64)
+        torch.nanmedian(a, 1, out=(b, c))
+    """,
+    "numbers are drawn as they will lie": """
+        a = torch.arange(6.0).reshape(2, 3)
+        b = torch.zeros(2, 3, 2)[..., 1].mT.contiguous().mT
+        torch.normal(1.0, a, out=b)
+        c = torch.zeros(5, 5, 2, dtype=torch.float64)[..., 1]
+        torch.normal(torch.ones(5, 5, dtype=torch.float64), 2.0, out=c)
+        torch.normal(a, a, out=b)
+    """,
+    "refusals of sizes and bounds": """
+        a, i = torch.ones(2, 3), torch.tensor([1, 0])
+        torch.renorm(torch.zeros(2, 0, 3), float("inf"), 2, 0.5)
+        b = torch.renorm(torch.zeros(2, 0, 3), float("inf"), 1, 0.5)
+        torch.nn.functional.softshrink(a.double(), -1.5)
+        torch.nn.functional.softshrink(a.half(), 1e5)
+        c = torch.nn.functional.softshrink(a.double(), 1e39)
+        torch.nanquantile(torch.zeros(0), 0.5)
+        torch.quantile(a, torch.tensor([5.0]), dim=5)
+        torch.quantile(a, torch.tensor([5.0]), dim=1)
+        torch.nn.functional.one_hot(i, -2)
+        torch.fill(a, a)
+        torch.linalg.householder_product(torch.zeros(0, 3, 3), torch.zeros(2, 3))
+        torch.frobenius_norm(a, (0, 1, 1))
+        torch.tensordot(torch.tensor(1.0), torch.tensor(1.0), dims=([0], [0]))
+        torch.histogram(i, i)
+        torch.histogram(i, torch.tensor([0.0, 1.0]))
+        torch.randint_like(a, a)
+    """,
+    "what is copied may lie in any order": """
+        a = torch.arange(6.0).reshape(2, 3).mT.contiguous().mT
+        b = torch.view_copy(a, (3, 2))
+        c = torch.ones(8).as_strided((2, 4, 2), (1, 1, 1))
+        d = torch.nn.functional.bilinear(c, torch.ones(2, 4, 3), torch.ones(5, 2, 3))
+    """,
+    "the slope at a zero below zero": """
+        a = torch.tensor([-0.0, 0.0], requires_grad=True)
+        b = torch.mvlgamma(a, 2)
+        b.sum().backward()
+    """,
+    "frequencies of nothing": """
+        a = torch.fft.rfftfreq(0)
+        b = torch.fft.fftfreq(0)
+    """,
 }
 
 

@@ -207,6 +207,8 @@ def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
                     value = value.row.kernel
                 elif value.__globals__ is rule.__globals__:  # what rules call, too
                     value = _bound_to(names, value)
+                elif "op" in value.__globals__:  # of another file of rows
+                    value = on_arrays(value)
             names[name] = value
         _bound[id(rule.__globals__)] = names  # all of them, wherever Ctrl-C comes
     return _bound_to(names, rule)

@@ -73,7 +73,7 @@ OUT_DTYPE = "Expected out tensor to have dtype {wanted}, but got {found} instead
 OUT_FOUND = "Found dtype {Found} but expected {Wanted}"
 OUT_MATCH = "result dtype {Found} does not match input dtype {Wanted}"
 OUT_SAME = "{name}(): self and result must have the same scalar type"
-OUT_SAFELY = "{name}: Expected result to be safely castable from {Wanted} dtype, but got result with dtype {Found}"
+OUT_SAFELY = "{name}: Expected {part} to be safely castable from {Wanted} dtype, but got {part} with dtype {Found}"
 OUT_TENSORDOT = (
     "tensordot: Expected the output tensor to have dtype {Wanted}, but got an output tensor with dtype {Found}"
 )

@@ -31,8 +31,6 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
         return row.fallback(*tensors, *settings), tensors
     if lifted.is_lifted(flat):
         return lifted.call(row, tensors, settings, out), tensors
-    if not any(isinstance(t, Tensor) for t in flat) and any(isinstance(t, (np.ndarray, np.generic)) for t in flat):
-        return row.kernel(*tensors, *settings), tensors  # a rule at work on arrays
     if any(map(_overrides, flat)):
         answer = dispatch(row, tensors, settings, out)
         if answer is not NOT_TAKEN:

@@ -260,7 +260,7 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise RuntimeError(
-                f"{name} only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
             )
         return with_tensor, (value,), ()
     if not is_number(value):

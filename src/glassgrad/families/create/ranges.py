@@ -374,8 +374,8 @@ for _name, _doc in (
     ("unsqueeze", "The tensor with one more dimension"),
 ):
     _copied(f"{_name}_copy", _method(_name), _doc)
-_copied("view_copy", _view, "The same elements under other sizes, or as another dtype")
 _copied("alias_copy", alias, "The tensor")
+_copied("view_copy", _view, "The same elements under other sizes, or as another dtype")
 _copied("slice_copy", _slice, "Part of a dimension")
 
 

@@ -13,7 +13,8 @@ from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...tensor.lifted import all_values, derives
-from ...tensor.out import check_apart
+from ...tensor.out import Composed, check_apart
+from ...tensor.out import into as put
 from ..matrix.functions import demand, into
 from ..shape.rows import expand
 from . import kernels as triangle
@@ -276,6 +277,11 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
         raise RuntimeError(
             f"{function}: tau dtype {tau.dtype.scalar_name} does not match input dtype {input.dtype.scalar_name}"
         )
+    if sizes[:-2] != tau._array.shape[:-1]:
+        raise RuntimeError(
+            f"{function}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+            f"{list(tau._array.shape[:-1])}"
+        )
     product = linalg_householder_product(input, tau)
     if out is None:
         return product
@@ -326,7 +332,12 @@ def eig(input: Tensor, *, out: Any = None) -> Any:
     """Complex eigenvalues, in no order, and eigenvectors of length one, as columns."""
     demand("linalg_eig", input=input)
     _general(input)
-    return answer("linalg_eig", (input,), out, linalg_eig(input, True, not input.dtype.is_complex))
+    values = linalg_eig(input, True, not input.dtype.is_complex)
+    if out is not None:
+        refusal = errors.OUT_SAFELY.replace("{name}", "torch.linalg.eig")
+        form = Composed("linalg_eig", refusal, True, outputs=("eigenvalues", "eigenvectors"), differentiable=(0, 1))
+        values = put(form, (input,), tuple(out), tuple(values))
+    return answer("linalg_eig", (), None, values)
 
 
 @audible
@@ -335,7 +346,7 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     demand("linalg_eigvals", input=input)
     _general(input)
     values = linalg_eig(input, derives(input), not input.dtype.is_complex)[0]
-    refusal = errors.OUT_SAFELY.replace("result", "eigenvalues")
+    refusal = errors.OUT_SAFELY.replace("{part}", "eigenvalues")
     return values if out is None else into("torch.linalg.eigvals", (input,), out, values, refusal, True)
 
 

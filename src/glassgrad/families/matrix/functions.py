@@ -273,7 +273,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w[0]}"
         )
     rows_ = math.prod(a[:-1])
-    left, right = view(input1, (rows_, a[-1])), view(input2, (rows_, b[-1]))
+    left, right = reshape(input1, (rows_, a[-1])), reshape(input2, (rows_, b[-1]))
     product = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
     product = reshape(product, (*a[:-1], w[0]))
     return product if bias is None else product + bias
@@ -336,6 +336,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
 
 def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int, ...]) -> Tensor:
     n, m = a._array.shape, b._array.shape
+    if named and not (n and m):
+        raise IndexError(f"Dimension specified as {(theirs if n else named)[0]} but tensor has no dimensions")
     first, second = axes_of(named, len(n)), axes_of(theirs, len(m))
     summed_a, summed_b = [], []
     for at, (i, j) in enumerate(zip(first, second, strict=True)):

@@ -177,6 +177,8 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
+    if isinstance(dim, (list, tuple)) and len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
 
 

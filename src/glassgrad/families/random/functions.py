@@ -261,6 +261,8 @@ def randint_like(
     if high is not None:
         bounds.append(high)
     if len(bounds) == 1:
+        if isinstance(bounds[0], Tensor) and bounds[0]._array.ndim:
+            raise RuntimeError("high must be a scalar tensor and on CPU")
         bounds.insert(0, 0)
     if len(bounds) != 2:
         raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(bounds) + 1} were given")
