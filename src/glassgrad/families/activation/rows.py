@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import wrap
-from ...ground import errors
+from ...ground import dtypes, errors
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
 from ...kernels.columns import not_implemented
@@ -267,7 +267,7 @@ celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1
 
 def _inverse(alpha: Any) -> float:
     """One over ``alpha``, which PyTorch's rule takes in single precision."""
-    return 1 / float(np.float32(alpha))
+    return 1 / dtypes.float32.numpy.type(alpha).item()
 
 
 @op(node="CeluBackward1", inplace=True, public=False, batched="point")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.plan import F32
 from ...core.row import op
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors, meta
-from ...kernels.columns import F32
 
 ndarray = np.ndarray
 
