@@ -232,6 +232,14 @@ def type_name(kind: dtype) -> str:
 _STORED = {"f8": "double", "f4": "float", "f2": "c10::Half", "V2": "c10::BFloat16", "i4": "int"}
 
 
+def converted(array: Any, kind: np.dtype[Any]) -> Any:
+    """An array as another dtype; what repeats goes on doing so: NumPy's copy would lie as no result of PyTorch's."""
+    if 0 not in array.strides:
+        return array.astype(kind)
+    once = array[tuple(slice(None if stride else 1) for stride in array.strides)]
+    return np.broadcast_to(once.astype(kind), array.shape)
+
+
 def check_number(value: Any, kind: np.dtype[Any]) -> None:
     """Raise PyTorch's error where a Python number does not fit into elements of a NumPy dtype.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.plan import F32
 from ...core.row import op
 from ...core.tensor import Tensor
-from ...ground import dtypes, errors, meta
+from ...ground import dtypes, errors
 
 ndarray = np.ndarray
 
@@ -183,7 +183,7 @@ neg.derivative(self=lambda grad: -grad)
 @op(inplace=True, typed="float", ufunc=np.reciprocal, batched="point")
 def reciprocal(self: Any, /) -> Any:
     """One over each element."""
-    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / meta.cast_to(self, F32)).astype(self.dtype)
+    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / dtypes.converted(self, F32)).astype(self.dtype)
 
 
 reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
@@ -223,7 +223,7 @@ sub_number.derivative(self=lambda grad: grad)
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
-        return (meta.cast_to(self, F32) * np.float32(other)).astype(self.dtype)
+        return (dtypes.converted(self, F32) * np.float32(other)).astype(self.dtype)
     return self * _as(self, other)
 
 
@@ -234,7 +234,7 @@ mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
-        return (meta.cast_to(self, F32) / np.float32(other)).astype(self.dtype)
+        return (dtypes.converted(self, F32) / np.float32(other)).astype(self.dtype)
     return self / _as(self, other)
 
 
