@@ -172,6 +172,10 @@ PROGRAMS = {
     "the refusals of layers": """
         torch.nn.GroupNorm(2, 2)(torch.ones(1, 2))
         torch.nn.BatchNorm1d(2)(torch.ones(1, 2))
+        l = torch.nn.Bilinear(2, 2, 3); l.weight = torch.nn.Parameter(torch.ones(2, 3))
+        l(torch.ones(1, 2), torch.ones(1, 2))
+        l(torch.ones(1, 3), torch.ones(1, 2))
+        torch.nn.functional.bilinear(torch.ones(1, 3), torch.ones(1, 2), torch.ones(2, 3, 2, 1))
         torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2).half())
         torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2, dtype=torch.int16))
     """,
