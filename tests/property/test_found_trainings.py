@@ -75,11 +75,9 @@ PROGRAMS = {
         said = l(a).stride(), l(a).stride(), k(a).stride(), k(a).stride()
         b = torch.nn.functional.dropout(l(a), 0.5)
     """,
-    "what PyTorch's rules have in single precision": """
+    "a sixth in single precision": """
         a = torch.tensor([0.3, 4.0]).double().requires_grad_(); torch.nn.functional.hardsigmoid(a).sum().backward()
         said = a.grad.tolist()
-        b = torch.tensor([-0.3]).double().requires_grad_(); torch.nn.functional.celu(b, 0.7).sum().backward()
-        said = [round(each, 12) for each in b.grad.tolist()]
     """,
     "what is overwritten within vmap is told": """
         torch.func.vmap(torch.func.grad(lambda x: torch.relu_(x.tanh()).sum()))(torch.ones(2, 3))

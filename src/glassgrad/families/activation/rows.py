@@ -259,12 +259,7 @@ def celu(self: Any, /, alpha: Any = 1.0) -> Any:
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, _inverse(alpha), False))
-
-
-def _inverse(alpha: Any) -> float:
-    """One over ``alpha``, which PyTorch's rule takes in single precision."""
-    return 1 / float(np.float32(alpha))
+celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
 
 
 @op(node="CeluBackward1", inplace=True, public=False, batched="point")
@@ -273,7 +268,7 @@ def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, _inverse(alpha), True))
+celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
 
 
 @op(**_UNIT, native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings))
