@@ -161,6 +161,7 @@ TRAINED = [
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_)(.|\n)*prune\.(l1|ln|global)_"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\).*t32(.|\n)*GroupNorm\((\d), \2,"),
     Reason("slopes that depend on no input", "about", "True, '.*Backward0'.* False, None", r"torch\.func\.(jac|hess)"),
+    Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),
     Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*func\.[vjh]"),
     Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy|AveragedModel"),

@@ -75,11 +75,9 @@ PROGRAMS = {
         said = l(a).stride(), l(a).stride(), k(a).stride(), k(a).stride()
         b = torch.nn.functional.dropout(l(a), 0.5)
     """,
-    "what PyTorch's rules have in single precision": """
+    "a sixth in single precision": """
         a = torch.tensor([0.3, 4.0]).double().requires_grad_(); torch.nn.functional.hardsigmoid(a).sum().backward()
         said = a.grad.tolist()
-        b = torch.tensor([-0.3]).double().requires_grad_(); torch.nn.functional.celu(b, 0.7).sum().backward()
-        said = [round(each, 12) for each in b.grad.tolist()]
     """,
     "what is overwritten within vmap is told": """
         torch.func.vmap(torch.func.grad(lambda x: torch.relu_(x.tanh()).sum()))(torch.ones(2, 3))
@@ -172,6 +170,10 @@ PROGRAMS = {
     "the refusals of layers": """
         torch.nn.GroupNorm(2, 2)(torch.ones(1, 2))
         torch.nn.BatchNorm1d(2)(torch.ones(1, 2))
+        l = torch.nn.Bilinear(2, 2, 3); l.weight = torch.nn.Parameter(torch.ones(2, 3))
+        l(torch.ones(1, 2), torch.ones(1, 2))
+        l(torch.ones(1, 3), torch.ones(1, 2))
+        torch.nn.functional.bilinear(torch.ones(1, 3), torch.ones(1, 2), torch.ones(2, 3, 2, 1))
         torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2).half())
         torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2, dtype=torch.int16))
     """,

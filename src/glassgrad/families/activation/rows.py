@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import wrap
-from ...ground import dtypes, errors
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
 from ...kernels.columns import not_implemented
@@ -262,12 +262,7 @@ def celu(self: Any, /, alpha: Any = 1.0) -> Any:
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, _inverse(alpha), False))
-
-
-def _inverse(alpha: Any) -> float:
-    """One over ``alpha``, which PyTorch's rule takes in single precision."""
-    return 1 / dtypes.float32.numpy.type(alpha).item()
+celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
 
 
 @op(node="CeluBackward1", inplace=True, public=False, batched="point")
@@ -276,7 +271,7 @@ def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, _inverse(alpha), True))
+celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
 
 
 @op(**_UNIT, native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings))

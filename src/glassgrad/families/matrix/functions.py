@@ -265,13 +265,16 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for dim, (n, m) in enumerate(zip(a[:-1], b[:-1], strict=True)):
         if n != m:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}")
-    for name, size, wanted in (("input1", a[-1], w[1]), ("input2", b[-1], w[2])):
+    for name, size, dim in (("input1", a[-1], 1), ("input2", b[-1], 2)):
+        wanted = weight.size(dim)  # which refuses a weight of too few dimensions
         if size != wanted:
             raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {size} but expected {wanted}")
     if bias is not None and bias._array.shape[0] != w[0]:
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w[0]}"
         )
+    if len(w) != 3:
+        raise RuntimeError("number of dimensions must match")
     rows_ = math.prod(a[:-1])
     left, right = reshape(input1, (rows_, a[-1])), reshape(input2, (rows_, b[-1]))
     product = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
