@@ -18,6 +18,14 @@ PROGRAMS = {
         b.requires_grad = False
         a.requires_grad = True
     """,
+    "views of a tensor that was set to nothing": """
+        a = torch.ones(2, 2)
+        b = a.detach()
+        a.set_()
+        c = a.expand(2, -1)
+        d = a.unsqueeze(0)
+        e = a[::2]
+    """,
     "integers that repeat, beside other dtypes": """
         a = torch.arange(4).expand(2, 4)
         b = a * torch.arange(4.0)
