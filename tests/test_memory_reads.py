@@ -12,7 +12,7 @@ ALLOWED: dict[str, str] = {}
 ADDRESSED = {
     "kernels/native/elementwise.py": "arrays",
     "kernels/native/optimizer.py": "arrays",
-    "compiler/native/interpreter.py": "arrays of a tape",
+    "kernels/native/interpreter.py": "arrays of a tape",
 }
 #: Attributes and functions that look into memory at an address, or at what an object refers to.
 LOOKS = {

@@ -261,8 +261,7 @@ def _info(options: argparse.Namespace) -> int:
 def _missing() -> list[str]:
     """What compiled kernels look for in Numba in vain: then they are slower."""
     try:
-        from .compiler.native import kept  # noqa: F401  which look too
-        from .kernels.native import binding, team  # noqa: F401
+        from .kernels.native import binding, kept, team  # noqa: F401  all of which look
     except ImportError:
         return []
     return binding.missing

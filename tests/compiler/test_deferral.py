@@ -532,6 +532,26 @@ def sparse(how, out):
         out.append(e.weight)
 
 
+@case
+def numbers_before_tensors(how, out):
+    def f(x):
+        return torch.add(x, 2, x), (x * 2).sub(3, x), torch.add(x, x, alpha=x[2])
+
+    g = how(f)
+    for i in range(5):
+        out.append(g(V(i)))
+
+
+@case
+def sparse_rows(how, out):
+    def f(s):
+        return (torch.sparse.softmax(s, 1).to_dense() * 2).sum()
+
+    g = how(f)
+    for i in range(5):
+        out.append(g(torch.diag(V(i)).to_sparse()))
+
+
 @pytest.mark.parametrize("name", case)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_deferred_call_is_as_good_as_any(name):

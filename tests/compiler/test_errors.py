@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
+from glassgrad.compiler import lazy as lazies
 from glassgrad.compiler.lazy import Lazy
 from glassgrad.kernels import compiled
 
@@ -68,3 +69,37 @@ def test_who_asks_while_it_is_computed_is_answered():
 
     written, compared = rounds(function)
     assert written == compared and len(told) >= 2 and all(one == [2.0, 4.0, 6.0, 8.0] for one in told)
+
+
+def test_what_there_is_no_memory_for_is_never_computed_of_other_operands(monkeypatch):
+    """In the function the next call computes it first; after its end, the numbers that were are gone."""
+    lacking = []
+
+    def compute(*call):
+        if lacking:
+            raise MemoryError(*lacking)
+        return computing(*call)
+
+    computing = lazies.compute
+    monkeypatch.setattr(lazies, "compute", compute)
+
+    def function(x):
+        twice, thrice = x * 2, x * 3
+        lacking.append("none is left")
+        with pytest.raises(MemoryError):
+            x.add_(1)
+        lacking.clear()
+        x.add_(1)
+        told = twice.tolist(), thrice.tolist()
+        lost = x * 4
+        lacking.append("none is left")
+        return told, lost
+
+    for call in (torch.compile(function), torch.compile(function, verify=1)):
+        x = torch.ones(2)
+        told, lost = call(x)
+        lacking.clear()
+        x.add_(1)
+        assert told == ([2.0, 2.0], [3.0, 3.0]) and x.tolist() == [3.0, 3.0]
+        with pytest.raises(MemoryError, match="none is left"):
+            lost.tolist()

@@ -21,7 +21,7 @@ SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, -2.5, 1e-30, 30.0, 
 @pytest.mark.parametrize(("name", "formula"), CASES, ids=[f"{name}{formula.when or ''}" for name, formula in CASES])
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_a_formula_is_what_the_kernel_computes(name, formula, kind):
-    from glassgrad.compiler.native.text import filled_in, functions_for
+    from glassgrad.kernels.native.loops import filled_in, functions_for
 
     row = TABLE[name]
     settings = {**{key: 0.5 for key in row.settings}, **row.defaults, **formula.when}

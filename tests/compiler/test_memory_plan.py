@@ -162,7 +162,7 @@ def test_what_a_program_needs_at_once_is_told():
 
 def test_loops_are_kept_on_disk():
     pytest.importorskip("numba", reason="Numba is not installed: no loop is compiled")
-    from glassgrad.compiler.native import kept
+    from glassgrad.kernels.native import kept
 
     if kept.file_of("loop_of_nothing", "").startswith("<"):
         pytest.skip("there is no directory to keep compiled code in")

@@ -328,7 +328,8 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
                 free = free or any(map(is_unrecorded, my_pool.values())) or keeps_gradient(their_pool)
                 if key in ("node", "leaf", "requires_grad") and not (theirs.is_floating_point() or theirs.is_complex()):
                     free = True  # PyTorch gives integers a history where what is written has one
-                if free or "complex32" in str(left.get(key)) or (key == "node" and "Pow" in str(left[key])):
+                is_power = key == "node" and "Pow" in str(left[key]) and "1j" in line  # of real numbers
+                if free or is_power or "complex32" in str(left.get(key)):
                     raise Ended("histories of views made without recording, of whole numbers, of powers")
                 return key, f"{name}: {left.get(key)} {right.get(key)}"
         pairs = [("", theirs, mine)]

@@ -569,6 +569,256 @@ PROGRAMS = {
         j = torch.fft.ifft2(a, out=torch.zeros(0))
         k = torch.nn.functional.gumbel_softmax(torch.tensor(1.0), hard=True)
     """,
+    "unsigned numbers beyond bytes": """
+        a = torch.tensor([1, 2, 65535], dtype=torch.uint16)
+        b = a < a
+        c = a >= 3
+        d = a.maximum(a)
+        e = a % 2
+        f = a == 2
+        g = torch.searchsorted(a, a)
+        a.lt_(2)
+    """,
+    "one element of half precision that is too large": """
+        a = torch.full((1,), 1e40, dtype=torch.float16)
+        b = torch.full((2,), 1e40, dtype=torch.float16)
+        c = torch.scalar_tensor(1e40, dtype=torch.bfloat16)
+        d = torch.full_like(a, 1j)
+        e = torch.zeros(2, dtype=torch.bfloat16)
+        e[0] = -1e40
+        e[:] = 70000
+        e.fill_(1e40)
+        f = torch.zeros(()).fill_(1e40)
+        g = torch.where(a > 0, 1e40, a)
+    """,
+    "other memory for a view": """
+        a = torch.ones(3, requires_grad=True)
+        b = a * 2
+        c = b[1:]
+        c.set_(torch.zeros(2))
+        c.sum().backward()
+        b.sum().backward()
+        d = torch.zeros(3)
+        e = d[1:]
+        e.set_(a)
+    """,
+    "other memory for a view, unseen": """
+        a = torch.ones(3, requires_grad=True)
+        b = a.abs()
+        c = b[1:]
+        c.data = c * 2
+        b.normal_()
+    """,
+    "other memory of another dtype": """
+        a = torch.zeros(3, requires_grad=True)
+        b = a * 2
+        b.data = torch.zeros(3, dtype=torch.float64)
+        b.sum().backward()
+    """,
+    "subclasses that no row meets": """
+        a = torch.ones(2, requires_grad=True)
+        b = Subclass(a) * 1
+        c, d = torch.broadcast_tensors(a, b)
+        e, f = torch.atleast_1d(a, b)
+        g = a.type_as(b)
+        h = a.to(b)
+    """,
+    "numbers that are drawn into another tensor": """
+        a = torch.zeros(2, dtype=torch.int64)
+        torch.bernoulli(torch.tensor([0.5, 0.5]), out=a)
+        torch.normal(torch.zeros(2), 1.0, out=a)
+        b = torch.zeros(2, dtype=torch.complex64)
+        torch.normal(torch.zeros(2), 1.0, out=b)
+        c = torch.zeros(40)[::2]
+        torch.normal(torch.arange(20.0), torch.ones(20), out=c)
+        d = torch.normal(torch.zeros(2), 1.0, out=torch.ones(2, requires_grad=True))
+        e = torch.rand(2)
+    """,
+    "chances in another order than memory": """
+        a = torch.zeros(3, 2).t()
+        a.bernoulli_(torch.tensor([[0.5, 0.25, 0.75], [0.5, 0.5, 0.5]]))
+        b = torch.bernoulli(torch.tensor([0.5, 0.5, 2.0]))
+        c = torch.rand(2)
+    """,
+    "truth values are refused before memory": """
+        a = torch.tensor([True]).expand(2)
+        a.neg_()
+        a.sub_(True)
+        torch.arange(4).expand(2, 4).sub_(a[:1])
+        b = torch.tensor([True, False])
+        b -= b[:1]
+    """,
+    "a source without dimensions": """
+        a = torch.zeros(2, 2, 2)
+        a.index_add_(-1, torch.tensor([0, 0]), torch.tensor(1.0))
+        a.index_reduce_(2, torch.tensor([0, 0]), torch.tensor(1.0), "mean")
+        a.index_add_(0, torch.tensor([0, 0]), torch.tensor(1.0))
+    """,
+    "powers of zero that go on to infinity": """
+        a = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
+        (0 ** a).rsqrt().sum().backward()
+    """,
+    "frequencies of no samples, copies that are no views, places that are written": """
+        a = torch.fft.rfftfreq(0)
+        b = torch.view_copy(torch.arange(6).view(2, 3).t(), (6,))
+        c = torch.tensor([0, 1, 0])
+        torch.gather(torch.tensor([5, 6, 7]), 0, c, out=c)
+    """,
+    "a gradient of other data": """
+        a = torch.zeros(2, requires_grad=True)
+        a.sum().backward()
+        a.data = torch.zeros(3)
+        (a * 2).sum().backward()
+        a.data = torch.zeros(2, 2)
+        (a * 2).sum().backward()
+        b = torch.zeros((), requires_grad=True)
+        b.sum().backward()
+        b.data = torch.zeros(2)
+        (b * 2).sum().backward()
+    """,
+    "a view that a Function writes": """
+        a = torch.tensor([1.5, 2.5], requires_grad=True)
+        b = (a * 1)[:]
+        Dirty.apply(b)
+        b.abs().sum().backward()
+        c = Subclass(a) * 1
+        Dirty.apply(c)
+        c.abs().sum().backward()
+    """,
+    "contractions to one element": """
+        a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        b = torch.inner(a[:1], a[:1])
+        c = torch.inner(a[:, 0], a[:, 1])
+        d = torch.tensordot(a, a.t(), 2)
+        e = torch.inner(a > 1, a > 2)
+        f = torch.inner(a[:, 0] > 1, a[:, 1] > 2)
+        g = torch.inner(a[:1] > 1, a[:1] > 2)
+        (b + c + d).sum().backward()
+    """,
+    "what keeps nothing goes back twice": """
+        a = torch.tensor([1.5, 2.5], requires_grad=True)
+        b = torch.tensor([0.75, 2.0])
+        c = a.fmod(b)
+        c.sum().backward()
+        c.sum().backward()
+        d = a.index_add(0, torch.tensor([0, 1]), b)
+        d.sum().backward()
+        d.sum().backward()
+        e = b.addcmul(a, b)
+        e.sum().backward()
+        e.sum().backward()
+        f = a.addcdiv(b, b)
+        b.mul_(2)
+        f.sum().backward()
+    """,
+    "a diagonal that is none to be written": """
+        a = torch.ones(2, 2, requires_grad=True)
+        a.fill_diagonal_(1)
+        b = torch.ones(2, requires_grad=True)
+        b.fill_diagonal_(1)
+        c = torch.ones(2, 3, 2, requires_grad=True)
+        c.fill_diagonal_(1)
+    """,
+    "data of another kind": """
+        a = torch.ones(2)
+        a.data = torch.ones(2, device="meta")
+        a.data = torch.ones(2).to_sparse()
+        b = torch.istft(torch.ones(3, 2) * 1j, 4, length=0, window=torch.ones(4))
+    """,
+    "what named results are made of": """
+        a = torch.ones(2)
+        b = torch.return_types.max((a,))
+        c = torch.return_types.max((a, a), {})
+        d, e = torch.return_types.max(sequence=iter([a, a]))
+        f = torch.return_types.max(3)
+    """,
+    "arrays of NumPy's are no tensors": """
+        import numpy as np
+        a = np.ones((2, 3), np.float32)
+        torch.relu(a)
+        torch.add(a, torch.ones(3))
+        torch.add(torch.ones(3), a)
+        torch.amax(a, 1)
+        torch.select(a, 0, 1)
+        torch.argmax(a)
+        b = torch.ones(3) + a
+        c = a * torch.ones(3)
+        d = torch.add(torch.ones(3), a[0, 0])
+    """,
+    "settings of another type are told of before what they mean": """
+        a = torch.ones(2, 3)
+        torch.linalg.eigh(a[:, :2], -2)
+        torch.fft.ifft2(a, norm=3)
+        torch.index_reduce(a, 0, torch.tensor([0, 1]), a, 5)
+        torch.index_select(a, torch.tensor(0.5), torch.tensor([0]))
+        torch.stack([a, None])
+        torch.cat([None, a])
+    """,
+    "whole numbers beyond 64 bits": """
+        a = torch.ones(2, 3)
+        a.sum(2**63)
+        a.sum((2**63,))
+        a.softmax(-(2**63) - 1)
+        torch.cat([a, a], 2**63)
+        torch.nn.functional.glu(a, 2**63)
+        a.reshape(2**63)
+    """,
+    "what is put into several places has its names": """
+        a = torch.tensor([[2.0, 1.0], [0.0, 1.0]])
+        b, c = torch.zeros(2), torch.zeros(2, 2)
+        torch.linalg.eig(a, out=(b, c))
+        torch.linalg.eig(a, out=(b + 0j, c))
+        d, e = torch.zeros(2, dtype=torch.complex128), torch.zeros(2, 2, dtype=torch.complex128)
+        torch.linalg.eig(a, out=(d, e))
+        d.abs_()
+    """,
+    "medians that are not NaN go into their own dtype": """
+        a = torch.ones(2, 3)
+        b, c = torch.zeros(2, dtype=torch.float64), torch.zeros(2, dtype=torch.int64)
+        torch.nanmedian(a, 1, out=(b, c))
+    """,
+    "numbers are drawn as they will lie": """
+        a = torch.arange(6.0).reshape(2, 3)
+        b = torch.zeros(2, 3, 2)[..., 1].mT.contiguous().mT
+        torch.normal(1.0, a, out=b)
+        c = torch.zeros(5, 5, 2, dtype=torch.float64)[..., 1]
+        torch.normal(torch.ones(5, 5, dtype=torch.float64), 2.0, out=c)
+        torch.normal(a, a, out=b)
+    """,
+    "refusals of sizes and bounds": """
+        a, i = torch.ones(2, 3), torch.tensor([1, 0])
+        torch.renorm(torch.zeros(2, 0, 3), float("inf"), 2, 0.5)
+        b = torch.renorm(torch.zeros(2, 0, 3), float("inf"), 1, 0.5)
+        torch.nn.functional.softshrink(a.double(), -1.5)
+        torch.nn.functional.softshrink(a.half(), 1e5)
+        c = torch.nn.functional.softshrink(a.double(), 1e39)
+        torch.nanquantile(torch.zeros(0), 0.5)
+        torch.quantile(a, torch.tensor([5.0]), dim=5)
+        torch.quantile(a, torch.tensor([5.0]), dim=1)
+        torch.nn.functional.one_hot(i, -2)
+        torch.fill(a, a)
+        torch.linalg.householder_product(torch.zeros(0, 3, 3), torch.zeros(2, 3))
+        torch.frobenius_norm(a, (0, 1, 1))
+        torch.tensordot(torch.tensor(1.0), torch.tensor(1.0), dims=([0], [0]))
+        torch.histogram(i, i)
+        torch.histogram(i, torch.tensor([0.0, 1.0]))
+        torch.randint_like(a, a)
+    """,
+    "what is copied may lie in any order": """
+        a = torch.arange(6.0).reshape(2, 3).mT.contiguous().mT
+        b = torch.view_copy(a, (3, 2))
+        c = torch.ones(8).as_strided((2, 4, 2), (1, 1, 1))
+        d = torch.nn.functional.bilinear(c, torch.ones(2, 4, 3), torch.ones(5, 2, 3))
+    """,
+    "the slope at a zero below zero": """
+        a = torch.tensor([-0.0, 0.0], requires_grad=True)
+        b = torch.mvlgamma(a, 2)
+        b.sum().backward()
+    """,
+    "frequencies of nothing": """
+        a = torch.fft.rfftfreq(0)
+        b = torch.fft.fftfreq(0)
+    """,
 }
 
 
@@ -577,6 +827,11 @@ def test_same_as_torch(name):
     yours, ours = Run(torch), Run(glassgrad)
     for line in PROGRAMS[name].strip().split("\n"):
         assert difference(yours, ours, line.strip()) is None, line
+
+
+def test_what_is_laid_by_channels_is_normalised_so():
+    laid = glassgrad.ones(2, 3, 2, 2).to(memory_format=glassgrad.channels_last)
+    assert glassgrad.nn.functional.rms_norm(laid, (2,)).stride() == (12, 1, 6, 3)
 
 
 def test_other_memory_has_no_gradient():

@@ -24,6 +24,77 @@ PROGRAMS = {
         with torch.autocast("cpu"): e = F.binary_cross_entropy_with_logits(b, a * 0.5)
         with torch.autocast("cpu"): f = F.binary_cross_entropy_with_logits(a, a, pos_weight=b[0])
     """,
+    "halves that lie on a limit": """
+        F = torch.nn.functional
+        def on(n, dtype): return torch.tensor([-n, n], dtype=dtype).requires_grad_()
+        a = on(0.2, torch.bfloat16); b = F.hardshrink(a, 0.2); b.sum().backward()
+        a = on(0.2, torch.bfloat16); b = F.softshrink(a, 0.2); b.sum().backward()
+        a = on(0.2, torch.bfloat16); b = F.threshold(a, 0.2, 0.0); b.sum().backward()
+        a = on(0.3, torch.float16); b = F.threshold(a, 0.3, 0.0); b.sum().backward()
+        a = on(0.3, torch.float16); b = F.threshold_(a * 1, 0.3, 0.0); b.sum().backward()
+        a = on(0.2, torch.float16); b = F.hardtanh(a, -0.2, 0.2); b.sum().backward()
+    """,
+    "attention that drops is single within autocast": """
+        F = torch.nn.functional
+        a = torch.randn(2, 3, 4, requires_grad=True)
+        torch.manual_seed(0)
+        with torch.autocast("cpu"): b = F.scaled_dot_product_attention(a, a, a, dropout_p=0.5)
+        said = b.grad_fn.name(), b.grad_fn.next_functions[0][0].name(), b.tolist()
+        b.sum().backward()
+        l = torch.nn.MultiheadAttention(4, 2, 0.5)
+        with torch.autocast("cpu"): c = l(a, a, a, need_weights=False)[0]
+        c.sum().backward()
+    """,
+    "what is put together within autocast": """
+        a = torch.randn(2, 3, requires_grad=True); b = a.detach().half().requires_grad_(); c = a.bfloat16()
+        with torch.autocast("cpu"): torch.cat([c, b])
+        with torch.autocast("cpu"): torch.cat([b, a])
+        with torch.autocast("cpu"): d = torch.cat([a, b, c, a.double()])
+        with torch.autocast("cpu", torch.float16): e = torch.stack([b, a]); f = torch.hstack([b, b])
+        with torch.autocast("cpu", torch.float16): g = torch.index_copy(a, 0, torch.tensor([1]), b[:1])
+        with torch.autocast("cpu", torch.float16): a.index_copy_(0, torch.tensor([1]), b[:1])
+        (d.sum() + e.sum() + g.sum()).backward()
+    """,
+    "running statistics of instances are in the weights' dtype": """
+        a = torch.randn(2, 2, 4).bfloat16()
+        l = torch.nn.InstanceNorm1d(2, affine=True, track_running_stats=True)
+        b = l(a)
+        l.eval(); c = l(a)
+        l.bfloat16(); l.running_mean = torch.zeros(2); d = l(a)
+    """,
+    "sequences are padded within transforms": """
+        a = torch.randn(3, 4, 2)
+        b = torch.func.jacrev(lambda a: rnn.pad_sequence([*a], padding_side="left"))(a)
+        c = torch.func.jacrev(lambda a: rnn.pad_sequence([torch.ones(1, 2), a[0]], True))(a)
+        d = torch.func.jacrev(lambda a: rnn.pack_sequence([*a]).data)(a)
+    """,
+    "results lie as the weights do, kernels of one element too": """
+        a = torch.randn(2, 3, 4, 4)
+        l = torch.nn.Conv2d(3, 4, 1).to(memory_format=torch.channels_last)
+        k = torch.nn.Conv2d(3, 3, 2, groups=3).to(memory_format=torch.channels_last)
+        said = l(a).stride(), l(a).stride(), k(a).stride(), k(a).stride()
+        b = torch.nn.functional.dropout(l(a), 0.5)
+    """,
+    "what PyTorch's rules have in single precision": """
+        a = torch.tensor([0.3, 4.0]).double().requires_grad_(); torch.nn.functional.hardsigmoid(a).sum().backward()
+        said = a.grad.tolist()
+        b = torch.tensor([-0.3]).double().requires_grad_(); torch.nn.functional.celu(b, 0.7).sum().backward()
+        said = [round(each, 12) for each in b.grad.tolist()]
+    """,
+    "what is overwritten within vmap is told": """
+        torch.func.vmap(torch.func.grad(lambda x: torch.relu_(x.tanh()).sum()))(torch.ones(2, 3))
+    """,
+    "orthogonal halves are refused late, as PyTorch's right inverse of them is": """
+        l = torch.nn.Linear(3, 3).bfloat16(); parametrizations.orthogonal(l)
+        l.weight
+        k = torch.nn.Linear(2, 4).half(); parametrizations.orthogonal(k, orthogonal_map="householder")
+        k.weight
+    """,
+    "pruning what is not there": """
+        l = torch.nn.BatchNorm2d(4, affine=False)
+        prune.global_unstructured([(l, "weight")], prune.L1Unstructured, amount=0.4)
+        torch.nn.utils.vector_to_parameters(torch.ones(2), [None])
+    """,
     "a fused step takes no sparse gradients": SPARSE + """
         torch.optim.SGD([a], 0.1, fused=True).step()
         torch.optim.SGD([a], 0.1, fused=True, weight_decay=0.1).step()

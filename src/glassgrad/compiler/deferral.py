@@ -99,8 +99,10 @@ class Run:
             tensors, settings, out = arguments(row, args, kwargs)
         except TypeError:  # which the call itself will tell
             return None
+        if out is not None or row.listed or any([isinstance(setting, Tensor) for setting in settings]):
+            return None
         formula = formula_of(row, dict(zip(row.settings, settings, strict=True)))
-        if formula is None or out is not None or row.listed:
+        if formula is None:
             return None
         operands = self._operands(tensors)
         if operands is None:

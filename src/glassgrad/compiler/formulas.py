@@ -1,6 +1,6 @@
 """What elementwise rows compute, written as expressions of their inputs and settings: what fused loops are made of.
 
-Each is tested against its row's kernel. The functions are those of ``native/text.py``.
+Each is tested against its row's kernel. The functions are those of ``kernels/native/loops.py``.
 """
 
 from __future__ import annotations

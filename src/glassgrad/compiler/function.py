@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..ground import listening, modes
@@ -208,6 +209,18 @@ class Compiled:
 
     def _heard(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and defer what can be."""
+        try:
+            with self.deferring():
+                return self.counted(self.function, args, kwargs)
+        finally:
+            pair = self.calls & ~1
+            if self.calls > TRIED and self.calls != pair and not (self.deferred or self.fullgraph):
+                self.rests = 2 * pair - 1
+                self.tell(_NOTHING)
+
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """A block in which is deferred what can be."""
         run, ear = Run(self), listening.Ear(_hear)
         reference = weakref.ref(run)
         try:
@@ -215,7 +228,7 @@ class Compiled:
             inside.run = reference
             listening.begin(ear)
             run.ears = listening.listeners
-            return self.counted(self.function, args, kwargs)
+            yield
         finally:
             try:
                 run.end()
@@ -223,10 +236,6 @@ class Compiled:
                 listening.end(ear)
                 inside.run = _nothing
                 _runs.remove(reference)
-                pair = self.calls & ~1
-                if self.calls > TRIED and self.calls != pair and not (self.deferred or self.fullgraph):
-                    self.rests = 2 * pair - 1
-                    self.tell(_NOTHING)
 
 
 def _check_stance() -> None:

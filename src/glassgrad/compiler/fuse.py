@@ -1,4 +1,4 @@
-"""Makes elementwise operations on large arrays one loop over memory: a program's steps, and deferred arithmetic."""
+"""Makes elementwise steps on large arrays one loop over memory."""
 
 from __future__ import annotations
 
@@ -11,30 +11,6 @@ from .formulas import given_to
 from .program import Step, Value, is_numeric
 
 WORTH_IT = 1 << 16  # elements of a single step, which NumPy does as well, but on one thread
-
-
-def loop_of(
-    operations: Sequence[tuple[str, dict[str, Any], Any]], inputs: dict[Any, bool], outputs: Sequence[Any], kind: Any,
-    title: str,
-) -> Any:  # fmt: skip
-    """A function of the inputs' arrays that gives those of the outputs.
-
-    operations  for each a formula, what its names stand for (keys of inputs or results, or plain numbers), and the key
-                of its result
-    inputs      keys, and whether each is a single number
-    outputs     the keys of results that are wanted
-    """
-    from .native import loops
-    from .native.text import filled_in
-
-    texts: dict[Any, str] = {key: f"x{n}" if single else f"x{n}[i]" for n, (key, single) in enumerate(inputs.items())}
-    lines = []
-    for n, (formula, bindings, result) in enumerate(operations):
-        names = {name: texts[key] if key in texts else f"number({key!r})" for name, key in bindings.items()}
-        lines.append(f"t{n} = {filled_in(formula, names)}")
-        texts[result] = f"t{n}"
-    lines += [f"y{n}[i] = {texts[key]}" for n, key in enumerate(outputs)]
-    return loops.loop_of(lines, tuple(inputs.values()), len(outputs), kind, title)
 
 
 class Run:
@@ -69,6 +45,8 @@ class Run:
         inputs = {value: value.shape == () for value in read_here if value.number not in self.made}
         outputs = [value for step in self.steps for value in step.results if value.number in read]
         title = " ".join(step.name for step in self.steps)
+        from ..kernels.native.loops import loop_of
+
         loop = loop_of([_operation(step) for step in self.steps], inputs, outputs, self.kind[1], title)
         return [Step("kernel", loop.__name__, loop, tuple(inputs), tuple(outputs), several=len(outputs) > 1)]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .fuse import loop_of
 from .lazy import Cell
 
 
@@ -44,6 +43,8 @@ class Loop:
     """One loop, compiled for a structure of operations."""
 
     def __init__(self, key: Any, places: list[tuple[int, int]]) -> None:
+        from ..kernels.native.loops import loop_of
+
         kind, parts, singles, results = key
         self._places, self._count = places, len(results)
         operations: list[tuple[str, dict[str, Any], Any]] = []

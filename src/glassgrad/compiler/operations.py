@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any
 
 from ..autograd import api
-from ..core import call, write
+from ..core import write
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground.generator import Generator
-from ..ground.names import home_of, is_own
+from ..ground.names import is_own
 from ..nn.modules.module import Module
 from ..ops import bind
 from ..ops.declare import COMPOSITES, UNITS
@@ -29,73 +29,48 @@ TELLING = frozenset(
     is_neg get_device
     """.split()
 )
-#: Rows and functions over them, by the part of mathematics in which they are.
+#: Functions over rows that decide nothing by values, by the part of mathematics in which they are.
 PURE = TELLING.union(
     """
-    relu celu elu elu_backward gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish
-    silu softplus softshrink threshold selu glu prelu_kernel prelu sigmoid tanh
+    celu hardshrink threshold selu prelu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu
+    sigmoid silu softplus softshrink tanh
 
-    add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
-    sub_number pow pow_base pow_number square float_power positive
-    __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
-    reflected_sub reflected_div power_operator abs_operator pos_operator invert_operator _reflected_matmul
-    div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
-    fill_ copy_
+    rsub addcdiv addcmul div lerp pow square float_power positive __pow__ __rpow__ __ipow__ __rsub__ __rtruediv__
+    __itruediv__ __abs__ __pos__ __isub__ reflected_sub reflected_div power_operator abs_operator pos_operator
+    invert_operator _reflected_matmul div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_
+    exp_ clamp_ sqrt_ zero_ fill_ copy_
 
-    clone copy to_copy fill fill_number fill_tensor zero detach contiguous float double half bfloat16 long int short
-    bool to type_as cpu conj real imag spread_over whole_sum
+    clone fill detach contiguous float double half bfloat16 long int short bool to type_as cpu conj real imag where
+    where_method eq_ ne_ lt_ le_ gt_ ge_
 
-    eq ne lt le gt ge fmax fmin isfinite isinf isnan logical_and logical_not logical_or logical_xor maximum minimum
-    signbit where where_method eq_ ne_ lt_ le_ gt_ ge_
-
-    convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d im2col col2im
+    convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d
 
     zeros ones full zeros_like ones_like full_like new_zeros new_ones new_full arange eye linspace tensor scalar_tensor
-    new_tensor
+    new_tensor cosine_similarity pairwise_distance norm dropout
 
-    cosine_similarity pairwise_distance dist linalg_vector_norm norm_dim norm
+    narrow masked_fill masked_fill_ __getitem__ __setitem__ diag unfold cat flip repeat roll split split_with_sizes
+    stack chunk hstack vstack dstack meshgrid tile hsplit vsplit diagonal
 
-    dropout
+    l1_loss binary_cross_entropy_with_logits kl_div cross_entropy margin_ranking_loss hinge_embedding_loss
+    cosine_embedding_loss poisson_nll_loss huber_loss mse_loss nll_loss smooth_l1_loss soft_margin_loss
 
-    diag_embed diagonal select narrow slice masked_fill masked_fill_tensor masked_fill_ __getitem__ __setitem__ diag
-    unfold tril triu unbind cat flip repeat roll split split_with_sizes stack chunk hstack vstack dstack meshgrid tile
-    hsplit vsplit
+    linear matmul __matmul__ __rmatmul__ outer inner bilinear einsum tensordot cross linalg_cross
 
-    mse_loss l1_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy_with_logits kl_div cross_entropy
-    margin_ranking_loss hinge_embedding_loss cosine_embedding_loss poisson_nll_loss
+    native_layer_norm native_group_norm layer_norm group_norm rms_norm batch_norm native_batch_norm move_statistics pad
+    angle clamp clamp_min clamp_max copysign xlogy round
 
-    addbmm baddbmm bmm linalg_cross trace addmm addmv addr dot mm mv vdot linear_2d linear column_sums matmul __matmul__
-    __rmatmul__ outer inner bilinear einsum tensordot cross
-
-    native_layer_norm native_group_norm fused_rms_norm layer_norm group_norm rms_norm batch_norm native_batch_norm
-    move_statistics
-
-    constant_pad_nd pad reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
-
-    abs atan2 hypot logaddexp nan_to_num sgn sign angle clamp clamp_min clamp_max clamp_numbers clamp_tensors
-    clamp_min_number clamp_max_number clamp_min_tensor clamp_max_tensor copysign xlogy ceil floor frac trunc round acos
-    acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log10 log1p log2 logit rsqrt sin sinh sqrt tan
-    erf erfc erfinv sinc lgamma digamma
-
-    adaptive_avg_pool1d adaptive_avg_pool2d avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d
+    adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d adaptive_avg_pool2d
     max_pool2d_with_indices
 
-    lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell lstm_layer gru_layer rnn_layer
+    lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell
 
-    argmax argmin all_dim any_dim amax amin amax_dim amin_dim aminmax max min max_dim min_dim max_all min_all mean
-    mean_dim sum sum_dim prod prod_all prod_dim std std_dim var var_dim std_mean var_mean any all median nanmean nansum
-    cummax cummin cumprod cumsum logcumsumexp diff log_softmax logsumexp logsumexp_dim softmax sort argsort topk
+    amax amin aminmax max min mean sum prod std var std_mean var_mean any all median nanmean nansum cummax cummin
+    cumprod cumsum logcumsumexp diff log_softmax logsumexp softmax sort argsort topk
 
-    getitem setitem _matmul_operator
-    t transpose unsqueeze expand expand_as permute squeeze squeeze_dim squeeze_dims unsafe_view view view_as reshape
-    reshape_as flatten ravel movedim unflatten broadcast_to swapaxes swapdims adjoint broadcast_tensors t_ transpose_
-    unsqueeze_ squeeze_ sum_to_size
-
-    flash_attention scaled_dot_product_attention pixel_shuffle pixel_unshuffle
-
-    embedding nll_loss index_select gather
-
-    norm_of_all scale_down_ keep_within_
+    getitem setitem _matmul_operator expand expand_as permute squeeze view view_as reshape reshape_as flatten ravel
+    movedim unflatten broadcast_to swapaxes swapdims adjoint broadcast_tensors t_ transpose_ unsqueeze_ squeeze_
+    sum_to_size scaled_dot_product_attention pixel_shuffle pixel_unshuffle embedding index_select gather norm_of_all
+    scale_down_ keep_within_
     """.split()
 )
 _OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()
@@ -119,7 +94,7 @@ NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".spli
 #: Operations that give as many elements as values say.
 SIZED = frozenset(
     "nonzero argwhere masked_select unique unique_consecutive unique_dim repeat_interleave bincount one_hot to_sparse "
-    "coalesce tensor_split".split()
+    "coalesce tensor_split distinct unique_dim pack_padded pack_again pad_packed".split()
 )
 #: Functions that hand numbers to Python, which may decide by them what comes next.
 VALUES = SIZED.union(
@@ -152,10 +127,8 @@ def kind_of(function: Any) -> str:
             if any(cls.step is function and is_own(cls) for cls in _with_steps(base)):
                 return kind
         return "other"
-    if home_of(function) == call.__name__:  # on the plain path all rows have one function
-        kind, row = parts().get(function, ("other", None))
-        name = row.name if kind == "row" else ""
-    return "known" if is_own(function) and name in PURE else "other"
+    is_row = parts().get(function, ("", None))[0] == "row"
+    return "known" if is_own(function) and (is_row or name in PURE) else "other"
 
 
 def _with_steps(base: Any) -> list[Any]:

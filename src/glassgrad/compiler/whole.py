@@ -21,8 +21,7 @@ def whole_of(steps: Sequence[Step], kept: Sequence[Value]) -> Any:
     """The steps as a tape, where they are on small arrays and Numba is installed; else None."""
     if compiled.least == compiled.NEVER or not steps:
         return None
-    from .native.tape import Tape
-    from .native.text import NotNative
+    from .tape import NotNative, Tape
 
     try:
         return Tape(steps, kept)
@@ -131,7 +130,7 @@ def _write_settings(text: Text, optimizer: Any) -> None:
 @cache
 def runner(kind: Any) -> Callable[[int, int, float], None]:
     """What runs tapes on numbers of a dtype: of a head's address, where to begin, and the room's first number."""
-    from .native import interpreter
+    from ..kernels.native import interpreter
 
     return interpreter.run_for(kind)  # type: ignore[no-any-return]
 

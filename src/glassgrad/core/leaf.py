@@ -16,6 +16,7 @@ from .tensor import Tensor, new, wrap
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
 copied: Any = NotImplemented  # a recorded copy of a Tensor, handed in by autograd/api.py
+check_sum: Any = NotImplemented  #: raises where a gradient cannot be added to another, from tensor/writable.py
 
 
 def _count(leaf: Any, grad: Any) -> int:  # called as ``accumulate`` is, so that as many references are counted
@@ -91,12 +92,16 @@ def accumulate(leaf: Any, grad: Any) -> None:
     else:
         data = total._array
         if type(data) is ndarray:
-            if not data.ndim:  # NumPy adds scalars in a quarter of the time
-                data[()] += grad
-            elif data.base is not None and 0 in data.strides and data.size > 1:
-                raise RuntimeError(errors.OVERLAP)
-            else:
-                np.add(data, grad, data)
+            try:
+                if not data.ndim:  # NumPy adds scalars in a quarter of the time
+                    data[()] += grad
+                elif data.base is not None and 0 in data.strides and data.size > 1:
+                    raise RuntimeError(errors.OVERLAP)
+                else:
+                    np.add(data, grad, data)
+            except (TypeError, ValueError):
+                check_sum(total, grad)
+                raise
         elif isinstance(data, np.generic):
             total._array = np.array(data + grad)  # memory of its own: from now on it is written in place
         elif type(whole := data + grad) is ndarray:  # a sparse one that became dense

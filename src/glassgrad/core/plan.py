@@ -171,6 +171,9 @@ class Plan:
         frees = bool(self.saved_inputs or self.saved_results or "indices" in self.saves)
         kind = Kind(row.node_name, gradients, gradients_lifted, shown=shown, outputs=outputs, frees=frees)
         kind.row, kind.unfold, kind.part = row, row.unfold, gradients
+        readers = {reader for saved in self.saved_inputs for reader in saved.readers}
+        is_whole = row.listed or self.saved_results or "indices" in self.saves
+        kind.spares = frees and not is_whole and len(readers) < len(self.ruled_inputs)
         return kind
 
 
@@ -204,6 +207,8 @@ def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
                     value = value.row.kernel
                 elif value.__globals__ is rule.__globals__:  # what rules call, too
                     value = _bound_to(names, value)
+                elif "op" in value.__globals__:  # of another file of rows
+                    value = on_arrays(value)
             names[name] = value
         _bound[id(rule.__globals__)] = names  # all of them, wherever Ctrl-C comes
     return _bound_to(names, rule)

@@ -41,6 +41,7 @@ class Kind:
     shown    what users read as ``_saved_<name>``: ("tensor" | "result" | "constant", slot), or what is "derived" of one
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
+    spares   whether a record may have saved nothing, as only inputs are followed whose rules read nothing
     part     ``part(record, grad, retain_graph, lifted, wanted)``: the same of the edges alone that are ``wanted``, if
              it can
     row      the row of the table, if the record is of one
@@ -48,7 +49,7 @@ class Kind:
     face     the class of its nodes, made on first use
     """
 
-    __slots__ = ("name", "run", "lifted", "shown", "outputs", "frees", "part", "row", "unfold", "face")
+    __slots__ = ("name", "run", "lifted", "shown", "outputs", "frees", "spares", "part", "row", "unfold", "face")
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class Kind:
     ) -> None:
         self.name, self.run, self.lifted = name, run, lifted
         self.shown = shown or {}
-        self.outputs, self.frees = outputs, frees
+        self.outputs, self.frees, self.spares = outputs, frees, False
         self.part: Callable[..., Any] | None = None
         self.row: Any = None
         self.unfold: Callable[[Any], None] | None = None
@@ -117,7 +118,8 @@ class Record:
 
     def release(self) -> None:
         """Forget the saved values; the edges stay, so that the graph can still be looked at."""
-        if self.kind.frees:
+        kind = self.kind
+        if kind.frees and not (kind.spares and all([value is None for value in self.saved[::2]])):
             self.saved = None
             self.run = freed
 

@@ -28,7 +28,7 @@ kernel_of: Callable[[Row], Callable[..., Any]] = NotImplemented
 #: What ``serves`` may name: dtypes by their ``char``.
 FLOATS = "eEfd"
 COMPLEX = "FD"
-REALS = FLOATS + "bBhHiIlLqQ"
+REALS = FLOATS + "bBhilq"  # few kernels of PyTorch serve the wider unsigned numbers
 
 
 class Columns(TypedDict, total=False):
@@ -47,7 +47,7 @@ class Columns(TypedDict, total=False):
     numbers: bool  #: it is computed of Python numbers alone too
     single: bool  #: beside half precision tensors, numbers and 0-d tensors count in float32; rounded once, at the end
     auxiliary: tuple[str, ...]  #: inputs that keep their dtype and carry no gradient: indices, masks, targets
-    precision: Literal["low", "single"] | None  #: of floating inputs in autocast: the block's dtype, or float32
+    precision: Literal["low", "single", "widest"] | None  #: of floats in autocast: the block's, float32, the wider
     #: ``refuses(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype
     refuses: Callable[..., None] | None
     #: the dtypes that the kernel serves, as ``char``s, and its name in PyTorch's refusal of others; or what makes the
@@ -72,9 +72,9 @@ class Columns(TypedDict, total=False):
     indices: bool  #: the result is indices, which are int64 on every machine; so is an output of that name
     #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
     sizes: Callable[..., tuple[int, ...]] | None
-    #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, or in
-    #: that of the first input whose channels are last
-    layout: Literal["plain", "elementwise", "channels"] | None
+    #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, in that
+    #: of the first input whose channels are last, or with matrices column by column, as LAPACK leaves them
+    layout: Literal["plain", "elementwise", "channels", "columns"] | None
     # -- its rules and its node
     holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
     #: how forward mode makes the tangent of the result (``func/tangents.py``); None: by the reverse rule, transposed
@@ -181,7 +181,7 @@ class Row:
         if strange := self.auxiliary.difference(self.inputs):
             raise TypeError(f"row {self.name}: there is no auxiliary input {min(strange)!r}")
         self.precision = columns.get("precision")
-        if self.precision not in (None, "low", "single"):
+        if self.precision not in (None, "low", "single", "widest"):
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
         self.refuses, self.stores = columns.get("refuses"), columns.get("stores", False)
 

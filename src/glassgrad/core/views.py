@@ -69,7 +69,17 @@ def reread(view: Tensor, place: View) -> Record:
     base_edge = edge_of(base)
     if place.origin is not None:
         raise RuntimeError(write.refusals.refusal(place, place.edge, "its base or another view of its base has been"))
-    return _seen_through(base_edge, *_placing_of(view._array, base._array))
+    try:
+        placing = _placing_of(view._array, base._array)
+    except RuntimeError as elsewhere:
+        return Record.of(AS_STRIDED_LOST, (base_edge,), (elsewhere.args[0],))
+    return _seen_through(base_edge, *placing)
+
+
+def lose(view: Tensor, words: str) -> None:
+    """Refuse gradients of a view in these words, as it now shows other memory than its base's."""
+    place = view._edge
+    place.edge, place.seen = Record.of(AS_STRIDED_LOST, (edge_of(place.base),), (words,)), share(view).version
 
 
 def _placing_of(array: Any, base: Any) -> tuple[str | None, Window, tuple[int, ...], tuple[int, ...]]:
@@ -106,7 +116,13 @@ def _as_strided(record: Record, grad: Any, retain_graph: bool, lifted: bool = Fa
     return ((row.caller if lifted else row.kernel)(grad, *record.constants),)
 
 
+def _refuse(record: Record, grad: Any, retain_graph: bool) -> Any:
+    raise RuntimeError(record.constants[0])
+
+
 AS_STRIDED = Kind("AsStridedBackward0", _as_strided, partial(_as_strided, lifted=True))
+#: The same of views that were given memory in which their bases are not: through them there is no way back.
+AS_STRIDED_LOST, COPY_SLICES_LOST = (Kind(name, _refuse, _refuse) for name in ("AsStridedBackward0", "CopySlices"))
 
 
 # -- a write through a view, as its base sees it ----------------------------------------------------------------------
@@ -116,13 +132,16 @@ def rebase(view: Tensor, inner: Record) -> None:
     """After a write through ``view``, described by ``inner``: give the base its new history."""
     base = view._edge.base
     old = edge_of(base)
-    placing = _placing_of(view._array, base._array)
-    record = Record.of(COPY_SLICES, (old, *inner.edges[1:]), (inner, *placing))
-    record.saved = (inner, 0)  # freed with the record
-    base._edge = record
+    edges = (old, *inner.edges[1:])
+    try:
+        record = Record.of(COPY_SLICES, edges, (inner, *_placing_of(view._array, base._array)))
+        record.saved = (inner, 0)  # freed with the record
+        inner._home = weakref.ref(record)  # the record holds the one that saved: no cycle
+    except RuntimeError as elsewhere:
+        record = Record.of(COPY_SLICES_LOST, edges, (elsewhere.args[0],))
+    base._edge, view._edge.seen = record, -1  # to be read anew, though a Function may have asked since the write
     if base._counter is not None:
         record.counter = base._counter
-    inner._home = weakref.ref(record)  # the record holds the one that saved: no cycle
     tensor.move_retained(base, old)
 
 

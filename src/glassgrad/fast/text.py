@@ -193,8 +193,10 @@ def _laid_out(row: Row) -> list[str]:
         "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
         "elementwise": " or ".join(f"{a}.ndim > 1 and not {a}.flags.c_contiguous" for a in images),
         "channels": " or ".join(
-            f"not {a}.flags.c_contiguous and not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images
+            [f"not {images[0]}.flags.c_contiguous and not (s := a0.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]"]
+            + [f"(s := {weight}.strides)[1] < s[-2]" for weight in images[1:]]  # NumPy calls kernels of one contiguous
         ),
+        "columns": "True",
     }
     return [f"if {may_differ[row.layout]}:", f"    r = {row.name}_laid(r, {', '.join(_arrays(row))})"]
 
@@ -499,7 +501,10 @@ def _run(row: Row) -> list[str]:
         else:
             lines += [f"    if v{slot}.version:", f"        saved.stale(n, {slot})"]
     if plan.kind.frees:
-        lines += ["    if not retain_graph:", "        n.saved = None", "        n.run = freed"]
+        condition = "not retain_graph"
+        if plan.kind.spares:
+            condition += f" and ({' or '.join(f's{slot} is not None' for slot in slots)})"
+        lines += [f"    if {condition}:", "        n.saved = None", "        n.run = freed"]
     if plan.constants:
         lines.append(f"    {', '.join(f'k{slot}' for slot in range(len(plan.constants)))}, = n.constants")
     for index, rule in enumerate(plan.rules):

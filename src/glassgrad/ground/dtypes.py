@@ -232,6 +232,14 @@ def type_name(kind: dtype) -> str:
 _STORED = {"f8": "double", "f4": "float", "f2": "c10::Half", "V2": "c10::BFloat16", "i4": "int"}
 
 
+def converted(array: Any, kind: np.dtype[Any]) -> Any:
+    """An array as another dtype; what repeats goes on doing so: NumPy's copy would lie as no result of PyTorch's."""
+    if 0 not in array.strides:
+        return array.astype(kind)
+    once = array[tuple(slice(None if stride else 1) for stride in array.strides)]
+    return np.broadcast_to(once.astype(kind), array.shape)
+
+
 def check_number(value: Any, kind: np.dtype[Any]) -> None:
     """Raise PyTorch's error where a Python number does not fit into elements of a NumPy dtype.
 
@@ -258,6 +266,11 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
     if not fits:
         name = _STORED.get(kind.str[1:], f"{kind.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def check_one(value: Any, kind: np.dtype[Any]) -> None:
+    """The same where one element is filled: what is too large for half precision, PyTorch makes infinite there."""
+    check_number(value, np.dtype("f8") if kind.itemsize == 2 and kind.kind in "fV" else kind)
 
 
 def category(kind: dtype) -> str:

@@ -19,6 +19,9 @@ STALE_HINT_ANOMALY = (
     "was changed in there or anywhere later. Good luck!"
 )
 ONLY_FLOATS_IN_PLACE = "only Tensors of floating point dtype can require gradients"
+DATA_KIND = (
+    "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+)
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
 POST_HOOK = "Tensor post accumulate grad hooks should return None."
 SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
@@ -70,7 +73,7 @@ OUT_DTYPE = "Expected out tensor to have dtype {wanted}, but got {found} instead
 OUT_FOUND = "Found dtype {Found} but expected {Wanted}"
 OUT_MATCH = "result dtype {Found} does not match input dtype {Wanted}"
 OUT_SAME = "{name}(): self and result must have the same scalar type"
-OUT_SAFELY = "{name}: Expected result to be safely castable from {Wanted} dtype, but got result with dtype {Found}"
+OUT_SAFELY = "{name}: Expected {part} to be safely castable from {Wanted} dtype, but got {part} with dtype {Found}"
 OUT_TENSORDOT = (
     "tensordot: Expected the output tensor to have dtype {Wanted}, but got an output tensor with dtype {Found}"
 )

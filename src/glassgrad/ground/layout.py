@@ -231,7 +231,20 @@ def _channels_last(results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[An
     return results if first.flags.c_contiguous else _row_by_row(results, inputs)
 
 
-_RULES = {"plain": _row_by_row, "elementwise": _as_operands, "channels": _channels_last}
+def _column_by_column(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    rank = inputs[0].ndim  # what has another holds vectors
+    return [in_columns(result) if result.ndim == rank else result for result in results]
+
+
+def in_columns(matrices: Any) -> Any:
+    """Matrices that lie column by column: these, or a copy."""
+    turned = matrices.swapaxes(-1, -2)
+    return matrices if turned.flags.c_contiguous else np.array(turned, order="C").swapaxes(-1, -2)
+
+
+_RULES = {
+    "plain": _row_by_row, "elementwise": _as_operands, "channels": _channels_last, "columns": _column_by_column,
+}  # fmt: skip
 
 
 def arranged(rule: str) -> Callable[..., Any]:

@@ -23,11 +23,14 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
     "int": (int, np.integer),
     "float": (float, int, complex, np.number),  # a complex one is told apart by what takes it
+    "str": (str,),
 }
 
 
-#: What is asked of a tensor in place, and is no operation of the graph.
-_NO_OPERATIONS = frozenset(("apply_", "detach_", "map_", "requires_grad_", "resize_", "resize_as_", "set_"))
+#: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
+_NO_OPERATIONS = frozenset(
+    ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
+)
 
 
 def _given(names: tuple[str, ...], args: Any, kwargs: Any) -> Iterator[tuple[str, str, Any]]:
@@ -40,7 +43,7 @@ def _given(names: tuple[str, ...], args: Any, kwargs: Any) -> Iterator[tuple[str
 def _is_taken(value: Any, kind: str) -> bool:
     """Whether PyTorch's parser takes a value for such a parameter: a 0-d tensor for a number, and strangers for all."""
     if isinstance(value, Tensor):
-        return kind == "Tensor" or not value._array.ndim
+        return kind == "Tensor" or (not value._array.ndim and (kind != "int" or value._array.dtype.kind in "iub"))
     if isinstance(value, bool):
         return kind in ("bool", "float")
     if isinstance(value, _KINDS[kind]) or hasattr(value, "__torch_function__"):
@@ -48,13 +51,22 @@ def _is_taken(value: Any, kind: str) -> bool:
     return kind in ("int", "float") and hasattr(value, "__index__")
 
 
+def _is_too_large(value: Any, error: Exception) -> bool:
+    """Whether a call failed by a whole number that 64 bits do not hold: at a dimension or size, which names it."""
+    if not isinstance(value, int) or -(2**63) <= value < 2**63:
+        return False
+    words = str(error)
+    return str(value) in words or words.startswith(("Python int too large", "cannot fit"))  # which are NumPy's
+
+
 def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
     if isinstance(error, TypeError):
         return
     plain = inspect.unwrap(function)
-    declared = {} if is_in_python(function) else plain.__annotations__  # in Python no parser looks at them
-    absent = getattr(error, "obj", declared) if getattr(error, "name", "") == "_array" else declared
+    in_python = is_in_python(function)
+    declared = {} if in_python else plain.__annotations__  # in Python no parser looks at them
+    absent = declared if in_python and getattr(error, "name", "") != "_array" else getattr(error, "obj", declared)
     for number, (name, position, value) in enumerate(_given(parameters(plain), args, kwargs)):
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
             if element is absent:
@@ -65,9 +77,17 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             continue
         words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
         raise TypeError(words) from error
+    singles = plain.__code__.co_argcount if hasattr(plain, "__code__") else len(args)
+    for value in (*args[:singles], args[singles:], *kwargs.values()):
+        if _is_too_large(value, error):
+            raise ValueError("Overflow when unpacking long long") from error
+        for at, element in enumerate(value if isinstance(value, (list, tuple)) else (), 1):
+            if _is_too_large(element, error):
+                words = f"failed to unpack the object at pos {at} with error \"Overflow when unpacking long long\""
+                raise TypeError(f"{plain.__name__}(): an argument {words}") from error
     name = plain.__name__
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS
-    writes = writes and not is_in_python(function)
+    writes = writes and not in_python
     target = args[0] if args and writes else None
     if isinstance(target, Tensor) and target.requires_grad and modes.grad_enabled():
         check_writable(target, True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..core.tensor import LEAF, Tensor
@@ -29,7 +30,9 @@ class Policy:
         self.cache: dict[int, tuple[Tensor, Tensor]] = {} if outer is None or outer.dtype is not dtype else outer.cache
 
     def cast(self, precision: str, tensors: Sequence[Any]) -> tuple[Any, ...]:
-        """Inputs of a row in the precision that its column names: "low" or "single"."""
+        """Inputs of a row in the precision that its column names: "low", "single" or "widest"."""
+        if precision == "widest":
+            return self._widest(tensors)
         return self.low(*tensors) if precision == "low" else single(*tensors)
 
     def of_call(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -37,6 +40,17 @@ class Policy:
         if name not in _SINGLE:
             return args, kwargs
         return single(*args), dict(zip(kwargs, single(*kwargs.values()), strict=True))
+
+    def _widest(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """Tensors in the block's dtype, in float32 if one of them is; float64 and integers stay."""
+        widest = self.dtype
+        for tensor in tensors:
+            if isinstance(tensor, Tensor) and tensor._array.dtype in _CAST:
+                if dtypes.float32 in (widest, tensor.dtype):
+                    widest = dtypes.float32
+                elif tensor.dtype is not widest:
+                    raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+        return tuple(lowered(tensor, widest) if isinstance(tensor, Tensor) else tensor for tensor in tensors)
 
     def low(self, *tensors: Any) -> tuple[Any, ...]:
         """Tensors in the block's dtype; float64 and integers stay."""
@@ -57,6 +71,18 @@ def low(*tensors: Any) -> tuple[Any, ...]:
     """Tensors in the dtype of this thread's block; as they are outside of one."""
     policy = modes.local.autocast
     return tensors if policy is None else policy.low(*tensors)
+
+
+@contextmanager
+def cast_already() -> Iterator[None]:
+    """Rows as they are outside of a block: for a function that PyTorch casts the inputs of, and nothing within."""
+    before, modes.local.autocast = modes.local.autocast, None
+    try:
+        yield
+    finally:
+        modes.local.autocast = before
+        if before is not None:
+            modes.expect_unusual()  # a block within that ended may have settled it
 
 
 def single(*tensors: Any) -> tuple[Any, ...]:

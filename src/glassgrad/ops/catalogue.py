@@ -204,7 +204,7 @@ _DOORS: dict[str, dict[str, str | File]] = {
         "refuse_gradients": "tensor.out", "heard": "tensor.heard", "refusals": File("tensor.refusals"),
         "views": File("core.views"),
     },
-    "core.leaf": {"copied": "autograd.api"},
+    "core.leaf": {"copied": "autograd.api", "check_sum": "tensor.writable"},
     "core.saved": {"stale": "tensor.overwritten", "written": "core.views"},
     "core.write": {"strangers": "ops.override", "refusals": File("tensor.writable")},
     "ground.listening": {

@@ -31,14 +31,13 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
         return row.fallback(*tensors, *settings), tensors
     if lifted.is_lifted(flat):
         return lifted.call(row, tensors, settings, out), tensors
-    if not any(isinstance(t, Tensor) for t in flat) and any(isinstance(t, (np.ndarray, np.generic)) for t in flat):
-        return row.kernel(*tensors, *settings), tensors  # a rule at work on arrays
     if any(map(_overrides, flat)):
         answer = dispatch(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer, tensors
     if row.precision is not None and modes.watch and modes.local.autocast is not None:
-        tensors = modes.local.autocast.cast(row.precision, tensors)
+        cast = modes.local.autocast.cast(row.precision, flat)
+        tensors = (cast,) if row.listed else cast
     if not row.listed:
         tensors = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
     return NOT_TAKEN, tensors

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
+
+_NO_MORE: dict[str, Any] = {}  # what PyTorch's types take besides, and have no use for
 
 
 class _Results(tuple[Any, ...]):
@@ -12,6 +15,18 @@ class _Results(tuple[Any, ...]):
     __slots__ = ()
     n_fields = n_sequence_fields = n_unnamed_fields = 0
     _fields: tuple[str, ...] = ()
+
+    def __new__(cls, sequence: Iterable[Any], dict: Any = _NO_MORE) -> _Results:
+        if not isinstance(dict, type(_NO_MORE)):
+            raise TypeError(f"torch.return_types.{cls.__name__}() takes a dict as second arg, if any")
+        try:
+            items = tuple.__new__(cls, sequence)
+        except TypeError:
+            raise TypeError("constructor requires a sequence") from None
+        if len(items) != cls.n_fields:
+            given = f"takes a {cls.n_fields}-sequence ({len(items)}-sequence given)"
+            raise TypeError(f"torch.return_types.{cls.__name__}() {given}")
+        return items
 
     def __repr__(self) -> str:
         lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))

@@ -83,7 +83,7 @@ def _converted(result: Any, cls: Any) -> Any:
 def overrides(value: Any) -> bool:
     """Whether a value's type has a say in the calls that it is handed to."""
     kind = type(value)
-    if kind is Tensor or kind is Parameter or _switch.off:
+    if kind == Tensor or kind is Parameter or _switch.off:  # equal to Tensor is the type of what is deferred, too
         return False
     say = _say_of(kind)
     return say is not None and say is not _disabled_torch_function_impl and not is_inner(kind)

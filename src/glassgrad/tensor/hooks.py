@@ -16,7 +16,7 @@ from typing import Any
 from ..core import engine, leaf
 from ..core.record import OUTPUT, Bundle, Record, freed, output_number
 from ..core.tensor import Tensor, wrap
-from ..ground import errors, modes
+from ..ground import dtypes, errors, modes
 from ..ground.handle import RemovableHandle, register
 
 
@@ -231,23 +231,23 @@ def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     return answer
 
 
-def fit_gradients(tensor: Any, sizes: tuple[int, ...]) -> None:
-    """Let gradients of a result be fitted to these sizes of its, as it gets others without recording."""
+def fit_gradients(tensor: Any, before: Any) -> None:
+    """Let gradients of a result be fitted to the array that it had, as it gets another without recording."""
     try:
         node = tensor.grad_fn
     except RuntimeError:  # a view whose history is refused, and with it every gradient
         return
     if node is not None:
-        node.register_prehook(partial(_fitted, tensor.output_nr, sizes))
+        node.register_prehook(partial(_fitted, tensor.output_nr, before.shape, dtypes.of(before.dtype)))
 
 
-def _fitted(number: int, sizes: tuple[int, ...], grads: Any) -> Any:
-    """The gradients of a node's results, of which one got another shape without recording: that one fitted."""
+def _fitted(number: int, sizes: tuple[int, ...], kind: Any, grads: Any) -> Any:
+    """The gradients of a node's results, of which one got another array without recording: that one fitted."""
     grad = grads[number]
-    if grad is None or grad._array.shape == sizes:
+    if grad is None or (grad._array.shape == sizes and grad.dtype is kind):
         return None
     try:
-        fitted = grad.sum_to_size(sizes)
+        fitted = grad.sum_to_size(sizes).to(kind)
     except RuntimeError:
         raise RuntimeError(
             f"A function returned an invalid gradient - got {list(grad.shape)} but expected shape compatible with "

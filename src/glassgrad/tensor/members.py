@@ -16,6 +16,12 @@ from .hooks import fit_gradients, hooks_of
 from .node import Node, node_of, pair_of
 
 
+def may_be_data(tensor: Any, value: Any) -> bool:
+    """Whether a tensor can take the data of another: of the same layout, and on the same device."""
+    is_meta, was_meta = (each._array.dtype.metadata is not None for each in (value, tensor))
+    return value.layout is tensor.layout and is_meta is was_meta
+
+
 class Members:
     """What of a Tensor stands here; ``self`` is one."""
 
@@ -108,11 +114,13 @@ class Members:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not carries_gradients(value._array.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
+        if not may_be_data(self, value):
+            raise RuntimeError(errors.DATA_KIND)
         if value._lifted:
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
-        if self._array.shape != value._array.shape:
-            fit_gradients(self, self._array.shape)
+        if self._array.shape != value._array.shape or self._array.dtype != value._array.dtype:
+            fit_gradients(self, self._array)
         self._array = value._array
         if self._counter is None:
             self._counter = VersionCounter()

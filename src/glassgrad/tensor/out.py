@@ -83,15 +83,15 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
     recorded = check_gradients(row, flat, outs)
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
-    for target, source in zip(outs, answers, strict=True):
+    for part, target, source in zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True):
         if checks_kinds_first:
-            _check_out(row, target, source)
+            _check_out(row, target, source, part)
         _check_memory(row, flat, target)
         if not checks_kinds_first:
             is_elementwise = isinstance(row, Row) and row.typed is not None and row.batched == "point"
             if is_elementwise and any(operand is target for operand in flat):
                 check_fits(target, source._array.shape)
-            _check_out(row, target, source)
+            _check_out(row, target, source, part)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
             resize(target, source._array.shape)
@@ -125,15 +125,15 @@ def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None
             check_overlap_with(out, operand, name in row.disjoint)
 
 
-def _check_out(row: Row | Composed, out: Tensor, result: Tensor) -> None:
-    """Raise PyTorch's error where a result is not of the dtype or on the device of ``out``."""
+def _check_out(row: Row | Composed, out: Tensor, result: Tensor, part: str) -> None:
+    """Raise PyTorch's error where a result, which is that part, is not of the dtype or on the device of ``out``."""
     kind, wanted = out.dtype, result.dtype
     if isinstance(row, Row) and row.listed and not dtypes.can_cast(wanted, kind):
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {kind.scalar_name}")
     if not row.out:
         check_cast(result._array.dtype, out)
     elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
-        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name}
+        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name, "part": part}
         raise RuntimeError(row.out.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
     if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
         raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-import numpy as np
-
 from ..core import saved
 from ..core.record import Record
 from ..core.saved import counter_of, edge_at, own_edge, then
@@ -49,7 +47,7 @@ def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
         owner = f", which is output {number} of {name},"
     return errors.STALE.format(
         type=type_name(data),
-        sizes=list(np.shape(data)),
+        sizes=list(data.shape),
         owner=owner,
         now=now,
         then=then,

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import call
 from ..core.row import Row
 from ..core.tensor import Tensor, number_of
-from ..ground import dtypes, errors
+from ..ground import dtypes, errors, listening
 from ..ground.dtypes import FLOAT8
 from ..ground.runtime import warn_once
 from ..ground.synonyms import in_pytorchs_words
@@ -46,11 +46,11 @@ def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, writt
         position = next((i for i, operand in enumerate(flat) if not isinstance(operand, Tensor)), 0)
     value = flat[position] if len(flat) else None
     if row.listed:
-        return TypeError(f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}")
+        return TypeError(f"expected Tensor as element {position} in argument 0, but got {dtypes.called(value)}")
     name = row.inputs[position]
     name = "input" if name == "self" else name
     function, number = (f"{row.name}_", position) if written else (row.name, position + 1)  # a method is not counted
-    return TypeError(f"{function}(): argument '{name}' (position {number}) must be Tensor, not {type(value).__name__}")
+    return TypeError(f"{function}(): argument '{name}' (position {number}) must be Tensor, not {dtypes.called(value)}")
 
 
 def former(row: Row, values: Sequence[Any], written: bool = False) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -104,11 +104,16 @@ def failed(row: Row, arrays: Sequence[Any], error: Exception) -> Exception:
 def read_numbers(row: Row, arrays: Sequence[Any], settings: Sequence[Any], error: Exception) -> Sequence[Any] | None:
     """The settings of a call that failed, with numbers for the 0-d tensors that PyTorch takes for numbers.
 
-    None where there are none; PyTorch's error is raised then for shapes that do not broadcast.
+    None where there are none; PyTorch's error is raised then for settings of other types, and for shapes that do not
+    broadcast.
     """
     numbers = as_numbers(settings)
-    if numbers is None and isinstance(error, ValueError):
-        shape_error(row, arrays, error)
+    if numbers is None:
+        if row.public:
+            inputs = [list(arrays)] if row.listed else arrays
+            listening.refuse_sooner(row.plain, (*inputs, *settings), {}, error)
+        if isinstance(error, ValueError):
+            shape_error(row, arrays, error)
     return numbers
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.record import VersionCounter
 from ..core.tensor import Tensor, carried_by, edge_of, wrap
 from ..families.sparse.kernels import Compressed, Coo
-from ..ground import dtypes, importing, register
+from ..ground import dtypes, errors, importing, register
 from ..ground import format as formatting
 from ..ground.device import device
 from .node import node_of
@@ -46,10 +46,7 @@ class SparseTensor(Tensor):
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, SparseTensor):
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
-                "type: call tensor.to_sparse() first"
-            )
+            raise RuntimeError(errors.DATA_KIND)
         self._array = value._array
 
     def _nnz(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import call, write
 from ..core.plan import F32, F64, I64
 from ..core.record import Record, output_number
-from ..core.row import Row
+from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground import dtypes, errors, modes
 from ..ground.exposed import is_exposed
@@ -42,6 +42,8 @@ def memory(target: Any) -> Any:
 def check_target(row: Row, target: Tensor, others: Sequence[Any], recorded: bool) -> None:
     """Refuse a write of a row: first histories are asked, then memory, as in PyTorch."""
     check_writable(target, recorded, row.constant)
+    if row.refuses is not None:
+        row.refuses(target, *others)
     if not row.one_value:
         check_overlap(target)
     for name, other in zip(row.inputs[1:], others, strict=False):
@@ -88,6 +90,13 @@ def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
         raise RuntimeError(
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(shape)}"
         )
+
+
+def check_sum(total: Tensor, grad: Any) -> None:
+    """Raise PyTorch's error where a gradient cannot be added into that of a tensor whose data was replaced."""
+    shape = check_broadcast(TABLE["add"], (total._array, grad))
+    check_cast(grad.dtype, total)
+    check_fits(total, shape)
 
 
 def check_cast(common: np.dtype[Any], target: Tensor) -> None:

@@ -101,7 +101,7 @@ def _stored(input: Tensor, *numbers: Any) -> list[Any]:
 
 
 def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
-    if input._array.dtype.kind == "f" and type(value) is float:
+    if input._array.dtype.char in FLOATS and type(value) is float:
         return threshold, value
     return _stored(input, threshold, value)
 
@@ -136,16 +136,13 @@ def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     return rows.hardshrink(input, lambd, out=out)
 
 
-_LARGEST = float(np.finfo(np.float32).max)
-
-
 @audible
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    if not 0 <= lambd <= _LARGEST:
-        raise RuntimeError(
-            f"lambda must be in range [0, {_LARGEST:g}] for input dtype {input.dtype.scalar_name}, but found {lambd:g}"
-        )
+    if not 0 <= lambd <= 65504 and input.dtype.is_floating_point:  # the largest number of the smallest dtype
+        name, most = input.dtype.scalar_name, dtypes.finfo(input.dtype).max
+        if not 0 <= lambd <= most:
+            raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd:g}")
     return rows.softshrink(input, lambd, out=out)
 
 

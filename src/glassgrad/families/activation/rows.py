@@ -9,9 +9,10 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import wrap
-from ...ground import errors
+from ...ground import dtypes, errors
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
+from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
 from ..pointwise.rows import exp, one_of, sigmoid, tanh
 from ..special import kernels as special
@@ -38,12 +39,19 @@ def zero_of(self: Any) -> Any:
     return self.dtype.type(0) if zero is None else zero
 
 
+def limit_of(self: Any, number: Any) -> Any:
+    """What elements are compared with: PyTorch compares those of half precision in single precision."""
+    return np.float32(number) if self.dtype.char == "e" else number
+
+
 # -- relu and its like -----------------------------------------------------------------------------------------------
 
 
 def _relu_refusal(self: Any) -> Exception:
     if self.dtype.kind == "b":
         return RuntimeError("Boolean inputs not supported for relu")
+    if self.dtype.kind == "u":
+        return not_implemented("clamp_min_scalar_cpu", self)
     return NotImplementedError("clamp is not supported for complex types")
 
 
@@ -76,7 +84,7 @@ relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
 def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
     """``grad_output``, zero where ``self`` is at most ``threshold``."""
     limit = None if threshold else _ZERO.get(self.dtype)
-    return drop(self <= (threshold if limit is None else limit), grad_output)
+    return drop(self <= (limit_of(self, threshold) if limit is None else limit), grad_output)
 
 
 threshold_backward.derivative(
@@ -88,7 +96,7 @@ threshold_backward.derivative(
 @op(inplace=True, public=False, serves=(REALS, "threshold_cpu"), batched="point")
 def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
     """The elements above ``threshold``, ``value`` for the others."""
-    return choose(self <= threshold, self.dtype.type(value), self)
+    return choose(self <= limit_of(self, threshold), self.dtype.type(value), self)
 
 
 threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
@@ -97,7 +105,7 @@ threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad,
 @op(node="ThresholdBackward1", inplace=True, public=False, serves=(REALS, "threshold_cpu"), batched="point")
 def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
     """What ``threshold_`` writes."""
-    return choose(self <= threshold, self.dtype.type(value), self)
+    return choose(self <= limit_of(self, threshold), self.dtype.type(value), self)
 
 
 threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
@@ -166,7 +174,7 @@ hardtanh.derivative(self=lambda grad, self, min_val, max_val: hardtanh_backward(
 @op(public=False, batched="point")
 def hardtanh_backward(grad_output: Any, self: Any, /, min_val: Any, max_val: Any) -> Any:
     """``grad_output``, zero where ``self`` is not strictly between the limits."""
-    return drop(np.logical_or(self <= min_val, self >= max_val), grad_output)
+    return drop(np.logical_or(self <= limit_of(self, min_val), self >= limit_of(self, max_val)), grad_output)
 
 
 hardtanh_backward.derivative(
@@ -178,7 +186,8 @@ hardtanh_backward.derivative(
 @op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise", batched="point", out=errors.OUT_FOUND, aligned=True)
 def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements, those within ``lambd`` of zero replaced by zero."""
-    return drop(np.logical_and(self >= -lambd, self <= lambd), self)
+    limit = self.dtype.type(lambd)
+    return drop(np.logical_and(self >= -limit, self <= limit), self)
 
 
 hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
@@ -199,7 +208,8 @@ softshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self,
 @op(public=False, batched="point")
 def shrink_backward(grad_output: Any, self: Any, /, lambd: Any) -> Any:
     """``grad_output``, zero where ``self`` is within ``lambd`` of zero."""
-    return drop(np.logical_and(self >= -lambd, self <= lambd), grad_output)
+    limit = self.dtype.type(lambd)
+    return drop(np.logical_and(self >= -limit, self <= limit), grad_output)
 
 
 shrink_backward.derivative(
@@ -252,7 +262,12 @@ def celu(self: Any, /, alpha: Any = 1.0) -> Any:
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
+celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, _inverse(alpha), False))
+
+
+def _inverse(alpha: Any) -> float:
+    """One over ``alpha``, which PyTorch's rule takes in single precision."""
+    return 1 / dtypes.float32.numpy.type(alpha).item()
 
 
 @op(node="CeluBackward1", inplace=True, public=False, batched="point")
@@ -261,14 +276,10 @@ def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
+celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, _inverse(alpha), True))
 
 
-@op(
-    public=False,
-    native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings),
-    batched="point",
-)
+@op(**_UNIT, native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings))
 def elu_backward(
     grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
 ) -> Any:
@@ -501,6 +512,9 @@ def hardsigmoid(self: Any, /) -> Any:
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
+_SIXTH = float(np.float32(1 / 6))  # in single precision, as PyTorch has it, for float64 too
+
+
 hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
 
 
@@ -522,7 +536,7 @@ hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
 @op(public=False, batched="point")
 def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """A sixth of ``grad_output`` between -3 and 3, zero outside."""
-    return keep(np.logical_and(self > -3, self < 3), grad_output * (1 / 6))
+    return keep(np.logical_and(self > -3, self < 3), grad_output * _SIXTH)
 
 
 hardsigmoid_backward.derivative(

@@ -56,7 +56,7 @@ def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
 
 
 addcdiv.derivative(
-    self=lambda grad: grad,
+    self=lambda grad, tensor2: grad,  # which PyTorch keeps, whoever will read it
     tensor1=lambda grad, tensor2, value: grad * value / tensor2,
     tensor2=lambda grad, tensor1, tensor2, value: -grad * value * (tensor1 / tensor2) / tensor2,
 )
@@ -93,5 +93,5 @@ def lerp(self: Any, end: Any, weight: Any, /) -> Any:
 lerp.derivative(
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,
-    weight=lambda grad, self, end: grad * (end - self),
+    weight=lambda grad, self, end, weight: grad * (end - self),  # as above
 )

@@ -103,7 +103,7 @@ def pow_base(exponent: Any, /, self: Any) -> Any:
 
 pow_base.derivative(
     exponent=lambda grad, exponent, self, result: (
-        where(exponent >= 0, 0, grad * result * _DOWN) if self == 0 else grad * (result * _log_of_number(self))
+        grad * where(exponent >= 0, 0, result * _DOWN) if self == 0 else grad * (result * _log_of_number(self))
     )
 )
 

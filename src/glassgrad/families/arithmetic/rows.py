@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.plan import F32
 from ...core.row import op
 from ...core.tensor import Tensor
-from ...ground import dtypes, errors, meta
-from ...kernels.columns import F32
+from ...ground import dtypes, errors
 
 ndarray = np.ndarray
 
@@ -162,15 +162,19 @@ def _div_tangent(self_t: Any, other_t: Any, other: Any, result: Any) -> Any:
     return (-moved if self_t is None else self_t - moved) * reciprocal(other)
 
 
+def _no_bool(a: Any) -> None:
+    """Raise PyTorch's error for the negation of truth values."""
+    if isinstance(a, Tensor) and a._array.dtype.kind == "b":
+        raise RuntimeError(NEGATED_BOOL)
+
+
 @op(
-    "negative", operator="neg", inplace=True, ufunc=np.negative, out=errors.OUT_FOUND, forward="linear", batched="point"
-)
+    "negative", operator="neg", inplace=True, ufunc=np.negative, refuses=_no_bool, out=errors.OUT_FOUND,
+    forward="linear", batched="point",
+)  # fmt: skip
 def neg(self: Any, /) -> Any:
     """The elements with the other sign."""
-    try:
-        return -self
-    except TypeError:
-        raise RuntimeError(NEGATED_BOOL) from None
+    return -self
 
 
 neg.derivative(self=lambda grad: -grad)
@@ -179,7 +183,7 @@ neg.derivative(self=lambda grad: -grad)
 @op(inplace=True, typed="float", ufunc=np.reciprocal, batched="point")
 def reciprocal(self: Any, /) -> Any:
     """One over each element."""
-    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / meta.cast_to(self, F32)).astype(self.dtype)
+    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / dtypes.converted(self, F32)).astype(self.dtype)
 
 
 reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
@@ -219,7 +223,7 @@ sub_number.derivative(self=lambda grad: grad)
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
-        return (meta.cast_to(self, F32) * np.float32(other)).astype(self.dtype)
+        return (dtypes.converted(self, F32) * np.float32(other)).astype(self.dtype)
     return self * _as(self, other)
 
 
@@ -230,7 +234,7 @@ mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
-        return (meta.cast_to(self, F32) / np.float32(other)).astype(self.dtype)
+        return (dtypes.converted(self, F32) / np.float32(other)).astype(self.dtype)
     return self / _as(self, other)
 
 

@@ -12,7 +12,7 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn
-from ...ops.autocast import low
+from ...ops.autocast import cast_already, low
 from ...tensor.lifted import Lifted, derives
 from ..arithmetic.rows import mul_number
 from ..dropout.functions import dropout
@@ -66,7 +66,8 @@ def scaled_dot_product_attention(
                 "the math kernel and the fused kernels."
             )
         raise RuntimeError("No available kernel. Aborting execution.")
-    return _composed(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    with cast_already():
+        return _composed(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causal: Any, scale: Any) -> None:

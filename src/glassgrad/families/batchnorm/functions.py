@@ -127,8 +127,9 @@ def instance_norm(
         weight = weight.repeat(batch)
     if bias is not None:
         bias = bias.repeat(batch)
-    means: Any = running_mean.repeat(batch).to(input.dtype) if running_mean is not None else None
-    variances: Any = running_var.repeat(batch).to(input.dtype) if running_var is not None else None
+    kind = input.dtype if weight is None else weight.dtype
+    means: Any = running_mean.repeat(batch).to(kind) if running_mean is not None else None
+    variances: Any = running_var.repeat(batch).to(kind) if running_var is not None else None
     merged = input.contiguous().view(1, batch * channels, *sizes[2:])
     out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):

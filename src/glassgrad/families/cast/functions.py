@@ -92,6 +92,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     arguments = dict(kwargs)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
+        listening.ask_first((self, rest[0]), None)
         arguments["tensor"] = rest.pop(0)
         order = ["non_blocking", "copy"]
     elif rest and (isinstance(rest[0], _dtype) or rest[0] in _PYTHON if isinstance(rest[0], (_dtype, type)) else False):
@@ -167,6 +168,7 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwarg
 
 
 @composite(function=False)
+@asking
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of another."""
     if not isinstance(other, Tensor):
@@ -258,7 +260,7 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise RuntimeError(
-                f"{name} only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
             )
         return with_tensor, (value,), ()
     if not is_number(value):
@@ -268,11 +270,11 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
             f" * (Tensor value)\n{why} * (Number value)\n{why}"
         )
     value = plain(value)
-    dtypes.check_number(value, self._array.dtype)
+    (dtypes.check_one if self._array.size == 1 else dtypes.check_number)(value, self._array.dtype)
     return with_number, (), (value,)
 
 
-@composite()
+@composite(method=False)
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of the same shape and dtype, filled with ``value``, a number or a 0-d tensor."""
     row, tensors, settings = _filling(input, value, cast.fill_number, cast.fill_tensor, "fill")

@@ -58,7 +58,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
         if isinstance(tensor, Tensor) and isinstance(number, int | float):
             kind = tensor._array.dtype
             integers = kind.kind in "biu" and type(number) is float
-            dtypes.check_number(number, dtypes.get_default_dtype().numpy if integers else kind)
+            dtypes.check_one(number, dtypes.get_default_dtype().numpy if integers else kind)
     return compare.where(condition, input, other, out=out)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import REALS, op
 from ...kernels.choose import choose, drop
+from ...kernels.columns import not_implemented
 from ...ops.declare import named
 
 ndarray = np.ndarray
@@ -119,7 +120,7 @@ _ONLY_BOOLEAN = "{name} does not support non-boolean outputs."
 
 
 def _never(self: Any) -> Any:
-    return np.zeros(self.shape, np.bool_) if type(self) is ndarray else np.False_
+    return np.zeros_like(self, np.bool_) if type(self) is ndarray else np.False_
 
 
 @op(constant=True, stores=True, out=None, batched="point")
@@ -223,6 +224,8 @@ share.derivative(grad_output=lambda grad, self, other: share(grad, self, other))
 
 def _extreme(name: str, function: Any, says: str, **columns: Any) -> Any:
     def refusal(self: Any, other: Any) -> Exception:
+        if self.dtype.kind == "u":
+            return not_implemented(f"{name.replace('fm', 'm')[:3]}imum_cpu", self)
         return RuntimeError(f"{name} not implemented for complex tensors.")
 
     @op(typed="promote", strict=True, serves=(REALS + "?", refusal), batched="point", **columns)

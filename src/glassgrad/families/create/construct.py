@@ -320,5 +320,5 @@ def scalar_tensor(
 ) -> Tensor:  # fmt: skip
     """A 0-d tensor of a number, in the default dtype unless told."""
     kind = numpy_of(dtype, "scalar_tensor") or dtypes.get_default_dtype().numpy
-    dtypes.check_number(s, kind)
+    dtypes.check_one(s, kind)
     return tensor_of(converted(s, kind), device, requires_grad)

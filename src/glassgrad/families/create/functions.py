@@ -103,12 +103,12 @@ def number_of(function: str, name: str, position: int, value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def filling(value: Any, kind: np.dtype[Any]) -> Any:
-    """A number in the dtype it fills a tensor of; RuntimeError where it does not fit."""
+def filling(value: Any, kind: np.dtype[Any], count: int = 2) -> Any:
+    """A number in the dtype it fills a tensor of, of so many elements; RuntimeError where it does not fit."""
     code = kind.kind
     if code == "b":
         return np.bool_(bool(value))
-    dtypes.check_number(value, kind)
+    (dtypes.check_one if count == 1 else dtypes.check_number)(value, kind)
     if isinstance(value, complex) and code != "c":
         value = value.real
     if code in "iu":
@@ -266,7 +266,7 @@ def full(
 
 
 def _filler(value: Any) -> Callable[..., Any]:
-    return lambda sizes, kind: np.full(sizes, filling(value, kind), kind)
+    return lambda sizes, kind: np.full(sizes, filling(value, kind, math.prod(sizes)), kind)
 
 
 @composite(method=False)
@@ -387,7 +387,7 @@ def full_like(
     value = number_of("full_like", "fill_value", 2, fill_value)
 
     def make(array: Any, kind: Any) -> Any:
-        return _filled(filling(value, kind))(array, kind)
+        return _filled(filling(value, kind, array.size))(array, kind)
 
     return like("full_like", input, make, dtype, layout, device, requires_grad, memory_format)
 

@@ -191,7 +191,7 @@ def closed_range(
 def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
     """``steps`` numbers from ``start`` to ``end``, in ``kind``; whole numbers are counted in float64, then cut off."""
     if steps < 2:
-        return np.array([filling(start, kind)] * steps, kind)
+        return np.array([filling(start, kind, steps)] * steps, kind)
     first, last = filling(start, kind), filling(end, kind)
     if kind.kind not in "iu":
         by = (last - first) / np.asarray(steps - 1).astype(kind)
@@ -346,6 +346,11 @@ def _method(name: str) -> Callable[..., Any]:
     return lambda input, *args, **kwargs: getattr(input, name)(*args, **kwargs)
 
 
+def _view(input: Any, *args: Any, **kwargs: Any) -> Any:
+    is_reread = "dtype" in kwargs or (args and isinstance(args[0], dtypes.dtype))
+    return (input if is_reread else input.contiguous()).view(*args, **kwargs)  # sizes that no view can have are taken
+
+
 def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     if not input._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -367,10 +372,10 @@ for _name, _doc in (
     ("unbind", "All indices of a dimension"),
     ("unfold", "All windows along a dimension"),
     ("unsqueeze", "The tensor with one more dimension"),
-    ("view", "The same elements under other sizes, or as another dtype"),
 ):
     _copied(f"{_name}_copy", _method(_name), _doc)
 _copied("alias_copy", alias, "The tensor")
+_copied("view_copy", _view, "The same elements under other sizes, or as another dtype")
 _copied("slice_copy", _slice, "Part of a dimension")
 
 

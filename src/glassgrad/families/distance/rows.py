@@ -152,6 +152,12 @@ def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
     if self.dtype.kind in "bui":
         name = scalar_name(self)
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {name}")
+    empty = [i for i in dims if not self.shape[i]]
+    if p == inf and empty:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the inf norm on the dimension {empty[0]}because this dimension is "
+            "empty and the operation does not have an identity"
+        )
     a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
     length = norm_of(a, p, dims, True)
     scale = np.where(length > maxnorm, maxnorm / (length + 1e-7), 1).astype(length.dtype)

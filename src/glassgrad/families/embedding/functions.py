@@ -107,8 +107,6 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
     most = int(values.max())
     if num_classes == -1:
         num_classes = most + 1
-    elif num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
     elif most >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return rows.one_hot_of(input, num_classes)

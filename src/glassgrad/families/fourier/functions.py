@@ -301,7 +301,7 @@ def _frequencies(function: str, n: int, d: float, out: Any, options: dict[str, A
     frequencies = COMPOSITES["arange"].function(count, **{**options, "dtype": kind})
     if function == "fftfreq":
         frequencies[(n + 1) // 2 :] -= n
-    frequencies = frequencies * (1.0 / (n * d) if n * d else inf) if n else frequencies
+    frequencies = frequencies * (1.0 / (n * d) if n * d else inf)
     if requires_grad:
         frequencies.requires_grad_()
     return frequencies if out is None else into(f"fft_{function}", (), out, frequencies)  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from ..cast.rows import view_as_complex, view_as_real
 from ..index.rows import slice as cut
 from ..index.rows import unfold_backward
 from ..pad.functions import pad
+from ..reduce.extreme import refuse_empty
 from ..shape.rows import squeeze_dim, transpose, unsqueeze
 from .rows import fft_c2c, fft_c2r, fft_r2c
 
@@ -242,8 +243,8 @@ def _overlapped(
     end = start + length if length is not None else total - n_fft // 2 if center else total
     end = min(end, total)
     signal, envelope = cut(signal, 1, start, end, 1), cut(envelope, 1, start, end, 1)
-    least = np.abs(all_values(envelope)).min(initial=np.inf)
-    if not least > 1e-11:
+    refuse_empty("min", envelope._array, None)
+    if not np.abs(all_values(envelope)).min() > 1e-11:
         raise wrong(f"window overlap add min: {1}\n[ CPUBoolType{{}} ]")
     restored = signal / envelope
     if single:

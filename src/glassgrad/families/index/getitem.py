@@ -457,15 +457,12 @@ def _check_number(self: Tensor, value: Any) -> None:
         if kind is float and value < 0 and self._array.dtype.kind == "u":
             dtypes.check_number(value, self._array.dtype)
         return
-    if kind is float:
-        dtypes.check_number(value, self._array.dtype)
+    if kind is float or kind is complex:
+        dtypes.check_one(value, self._array.dtype)
     elif kind is int:
         if not -_HUGE - 1 <= value <= _HUGE:
             raise ValueError("Overflow when unpacking long long")
-        dtypes.check_number(value, self._array.dtype)
-    elif kind is complex:
-        is_short = self._array.dtype.itemsize == 2 and self._array.dtype.kind in "fV"
-        dtypes.check_number(value, np.dtype("f8") if is_short else self._array.dtype)
+        dtypes.check_one(value, self._array.dtype)
     elif isinstance(value, (float, int, complex)):  # of a class of its own, as NumPy's float64
         plain: Any = next(base for base in (float, int, complex) if isinstance(value, base))
         _check_number(self, plain(value))

@@ -90,12 +90,12 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
         raise RuntimeError(
             f"{function}(): self ({name_of(self)}) and source ({name_of(source)}) must have the same scalar type"
         )
-    if not source.ndim and index.size != 1:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if axis and axis >= source.ndim:
         raise RuntimeError(
             f"{function}(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
         )
+    if not source.ndim and index.size != 1:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     count = source.shape[axis] if source.ndim else 1
     if index.size != count:
         raise RuntimeError(
@@ -148,6 +148,7 @@ index_add.derivative(
 @op(
     inplace=True,
     auxiliary=("index",),
+    precision="widest",
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor, View, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, no_match
@@ -247,6 +248,7 @@ _INDEXING = (
 
 
 @composite(method=False)
+@asking
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of all points of the grid that vectors span, one tensor for each vector."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):

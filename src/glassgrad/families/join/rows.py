@@ -49,6 +49,7 @@ def _sizes_of_cat(tensors: Any, dim: Any) -> tuple[int, ...]:
 
 @op(
     typed="promote",
+    precision="widest",
     public=False,
     hidden=("tensors_sizes",),
     shows={"dim": ("dim", unsigned)},
@@ -91,7 +92,7 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
 
 
 @op(
-    typed="promote", public=False, shows={"dim": ("dim", unsigned)}, stores=True, forward="linear",
+    typed="promote", precision="widest", public=False, shows={"dim": ("dim", unsigned)}, stores=True, forward="linear",
     disjoint=("tensors",),
 )  # fmt: skip
 def stack(tensors: Any, /, dim: Any) -> Any:

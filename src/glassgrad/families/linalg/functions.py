@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import errors
+from ...ground.layout import in_columns
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...tensor.lifted import all_values, derives
-from ...tensor.out import check_apart
-from ..matrix.functions import demand, into, matmul
+from ...tensor.out import Composed, check_apart
+from ...tensor.out import into as put
+from ..matrix.functions import demand, into
 from ..shape.rows import expand
 from . import kernels as triangle
 from .orthogonal import linalg_householder_product, linalg_qr
@@ -199,7 +200,7 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
             f"{function}: {which(info, index)}The factorization has been completed, but the block diagonal matrix D "
             "is singular."
         )
-    return wrap(factors), wrap(pivots), wrap(info[()])
+    return wrap(in_columns(factors)), wrap(pivots), wrap(info[()])
 
 
 @audible
@@ -251,6 +252,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     solved = np.array(np.broadcast_to(right, (*batch, *right.shape[-2:])))
     for index in np.ndindex(batch):
         solved[index] = triangle.ldl_solved(factors[index], swaps[index], solved[index], hermitian)
+    solved = in_columns(solved)
     return wrap(solved) if out is None else into("linalg_ldl_solve", (LD, B), out, wrap(solved))
 
 
@@ -274,6 +276,11 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
     if tau.dtype is not input.dtype:
         raise RuntimeError(
             f"{function}: tau dtype {tau.dtype.scalar_name} does not match input dtype {input.dtype.scalar_name}"
+        )
+    if sizes[:-2] != tau._array.shape[:-1]:
+        raise RuntimeError(
+            f"{function}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+            f"{list(tau._array.shape[:-1])}"
         )
     product = linalg_householder_product(input, tau)
     if out is None:
@@ -325,7 +332,12 @@ def eig(input: Tensor, *, out: Any = None) -> Any:
     """Complex eigenvalues, in no order, and eigenvectors of length one, as columns."""
     demand("linalg_eig", input=input)
     _general(input)
-    return answer("linalg_eig", (input,), out, linalg_eig(input, True, not input.dtype.is_complex))
+    values = linalg_eig(input, True, not input.dtype.is_complex)
+    if out is not None:
+        refusal = errors.OUT_SAFELY.replace("{name}", "torch.linalg.eig")
+        form = Composed("linalg_eig", refusal, True, outputs=("eigenvalues", "eigenvectors"), differentiable=(0, 1))
+        values = put(form, (input,), tuple(out), tuple(values))
+    return answer("linalg_eig", (), None, values)
 
 
 @audible
@@ -334,7 +346,7 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     demand("linalg_eigvals", input=input)
     _general(input)
     values = linalg_eig(input, derives(input), not input.dtype.is_complex)[0]
-    refusal = errors.OUT_SAFELY.replace("result", "eigenvalues")
+    refusal = errors.OUT_SAFELY.replace("{part}", "eigenvalues")
     return values if out is None else into("torch.linalg.eigvals", (input,), out, values, refusal, True)
 
 
@@ -364,61 +376,3 @@ def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # n
 def stretched(A: Tensor, sizes: tuple[int, ...]) -> Tensor:  # noqa: N803
     """The tensor expanded to ``sizes``, or itself."""
     return A if A._array.shape == sizes else expand(A, sizes)
-
-
-# -- Orthogonal matrices: the exponential of a skew one, the product of reflections; compositions, so differentiable.
-
-_COUNT = 13
-
-
-def _pade() -> list[float]:
-    """The coefficients of the numerator of the exponential's (13, 13) rational approximation."""
-    coefficients = [1.0]
-    for k in range(_COUNT):
-        coefficients.append(coefficients[-1] * (_COUNT - k) / ((2 * _COUNT - k) * (k + 1)))
-    return coefficients
-
-
-_PADE = _pade()
-
-
-def identity(rows: int, columns: int, like: Any) -> Any:
-    """Ones on the diagonal, in the dtype of ``like``."""
-    return wrap(np.eye(rows, columns, dtype=like._array.dtype))
-
-
-def matrix_exponential(matrix: Any) -> Any:
-    """The exponential of each square matrix, by scaling, a rational approximation, and squaring.
-
-    Source: Higham (2005), The scaling and squaring method for the matrix exponential revisited.
-    """
-    array = matrix._array
-    norm = float(np.abs(array).sum(-2).max(initial=0.0)) if array.size else 0.0
-    halvings = max(0, math.ceil(math.log2(norm))) if norm > 1 and math.isfinite(norm) else 0
-    a = matrix * 0.5**halvings
-    b = _PADE
-    unit = identity(array.shape[-1], array.shape[-1], matrix)
-    a2 = matmul(a, a)
-    a4 = matmul(a2, a2)
-    a6 = matmul(a4, a2)
-    odd = matmul(a6, a6 * b[13] + a4 * b[11] + a2 * b[9]) + a6 * b[7] + a4 * b[5] + a2 * b[3] + unit * b[1]
-    even = matmul(a6, a6 * b[12] + a4 * b[10] + a2 * b[8]) + a6 * b[6] + a4 * b[4] + a2 * b[2] + unit * b[0]
-    odd = matmul(a, odd)
-    exponential = linalg_solve(even - odd, even + odd)
-    for _ in range(halvings):
-        exponential = matmul(exponential, exponential)
-    return exponential
-
-
-def reflected(vectors: Any) -> Any:
-    """The first columns of the product of reflections at the columns of ``vectors``, which have ones on the diagonal.
-
-    The product of all H = I - 2 v v' / v'v is I - V T V', with T the inverse of an upper triangle.
-    Source: Joffrain et al. (2006), Accumulating Householder transformations, revisited.
-    """
-    rows, columns = vectors._array.shape[-2:]
-    lower = vectors.tril(-1)
-    v = lower + identity(rows, columns, vectors)
-    inner = matmul(v.mT, v)
-    triangle = inner.triu(1) + (inner * identity(columns, columns, vectors)) * 0.5
-    return identity(rows, columns, vectors) - matmul(v, linalg_solve(triangle, v[..., :columns, :].mT))

@@ -17,7 +17,7 @@ from .triangular import lower_rest, refuse, substitute, upper_rest
 # -- QR ---------------------------------------------------------------------------------------------------------------
 
 
-@op(outputs=("Q", "R"), holomorphic=False, public=False, hidden=("A_sizes",), batched="first")
+@op(outputs=("Q", "R"), holomorphic=False, public=False, hidden=("A_sizes",), layout="columns", batched="first")
 def linalg_qr(A: Any, /, mode: str = "reduced") -> Any:  # noqa: N803  PyTorch's name
     """Orthonormal columns and an upper triangle, whose product is the matrix."""
     refuse("geqrf_cpu", A)
@@ -96,7 +96,7 @@ def raw(A: Any) -> tuple[Any, Any]:  # noqa: N803
     return turned.swapaxes(-1, -2), tau
 
 
-@op(outputs=("a", "tau"), holomorphic=False, public=False, batched="first")
+@op(outputs=("a", "tau"), holomorphic=False, public=False, layout="columns", batched="first")
 def geqrf(self: Any, /) -> Any:
     """The triangle and the reflections that QR is made of, in one matrix, and the reflections' factors."""
     return raw(self)
@@ -171,7 +171,7 @@ def pulled_through(gv: Any, gt: Any, V: Any, T: Any, vectors: Any, tau: Any) -> 
     return back, scale
 
 
-@op(holomorphic=False, public=False, batched="first")
+@op(holomorphic=False, public=False, layout="columns", batched="first")
 def linalg_householder_product(input: Any, tau: Any, /) -> Any:
     """The first columns of the product of the reflections."""
     refuse("orgqr_cpu", input)
@@ -192,7 +192,7 @@ def _slopes_of_product(grad: Any, input: Any, tau: Any) -> Any:
     return spread_to(toward_v, toward_t, toward_head, v, t, input, tau)
 
 
-@op(holomorphic=False, public=False, hidden=("input3_sizes",), batched="first")
+@op(holomorphic=False, public=False, hidden=("input3_sizes",), layout="columns", batched="first")
 def ormqr(self: Any, input2: Any, input3: Any, /, left: bool = True, transpose: bool = False) -> Any:
     """The product of the reflections, or what undoes them, times ``input3``."""
     refuse("ormqr_cpu", self)

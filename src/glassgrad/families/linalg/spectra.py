@@ -80,6 +80,7 @@ def _diverged(A: Any) -> None:  # noqa: N803
     hidden=("A_sizes",),
     shows={"S_sym_argsize_minus_1": ("S", lambda tensor: tensor._array.shape[-1])},
     serves=("fdFD", "linalg_svd_cpu"),
+    layout="columns",
     batched="first",
 )
 def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) -> Any:  # noqa: N803
@@ -290,7 +291,7 @@ def refuse_phase(inner: Any, function: str) -> None:
 
 @op(
     outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, serves=("fdFD", "linalg_eigh_cpu"),
-    batched="first",
+    layout="columns", batched="first",
 )  # fmt: skip
 def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # noqa: N803  PyTorch's names
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read."""
@@ -329,7 +330,10 @@ def _slope_of_eigh(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 # -- general matrices -------------------------------------------------------------------------------------------------
 
 
-@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, hidden=("from_real",), batched="first")
+@op(
+    outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, hidden=("from_real",), layout="columns",
+    batched="first",
+)  # fmt: skip
 def linalg_eig(A: Any, /, compute_v: bool = True, from_real: bool = False) -> Any:  # noqa: N803
     """Complex eigenvalues and eigenvectors of length one of square matrices."""
     if not np.isfinite(A).all():

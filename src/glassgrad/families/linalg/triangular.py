@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground.layout import in_columns
 from ...kernels.columns import not_implemented
 from ..join.rows import cat, tril, triu
 from . import kernels as triangle
@@ -39,6 +40,7 @@ def solved(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     holomorphic=False,
     public=False,
     hidden=("self_sizes", "B_sizes"),
+    layout="columns",
     batched="first",
 )
 def substitute(self: Any, B: Any, /, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:  # noqa: N803
@@ -73,6 +75,7 @@ def part(grad: Any, upper: Any, unitriangular: Any) -> Any:
     holomorphic=False,
     public=False,
     hidden=("self_sizes", "A_sizes"),
+    layout="columns",
     batched="point",
 )
 def triangular_solve(self: Any, A: Any, /, upper: bool, transpose: bool, unitriangular: bool) -> Any:  # noqa: N803
@@ -109,7 +112,10 @@ def _slopes_of_triangular_solve(
 # -- elimination ------------------------------------------------------------------------------------------------------
 
 
-@op(outputs=("LU", "pivots", "info"), differentiable=("LU",), holomorphic=False, public=False, batched="first")
+@op(
+    outputs=("LU", "pivots", "info"), differentiable=("LU",), holomorphic=False, public=False, layout="columns",
+    batched="first",
+)  # fmt: skip
 def linalg_lu_factor_ex(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
     """Both triangles of each matrix in one, the rows that were swapped, and the first zero pivot (or zero)."""
     refuse("lu_cpu", A)
@@ -233,7 +239,7 @@ def slope_of_lu(lower_grad: Any, upper_grad: Any, P: Any, L: Any, U: Any) -> Any
     return times(P, back)
 
 
-@op(auxiliary=("pivots",), holomorphic=False, public=False, hidden=("LU_sizes", "B_sizes"))
+@op(auxiliary=("pivots",), holomorphic=False, public=False, hidden=("LU_sizes", "B_sizes"), layout="columns")
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, /, left: bool = True, adjoint: bool = False) -> Any:  # noqa: N803
     """The solutions of equations whose matrices are given as their triangles and swaps."""
     return np.ascontiguousarray(lu_solved(LU, pivots, B, left, adjoint))
@@ -301,7 +307,7 @@ def linalg_cholesky_ex(self: Any, /, upper: bool = False, check_errors: bool = F
     roots, info = factors(self, upper)
     if check_errors:
         check_definite("linalg.cholesky_ex", info)
-    return roots, info
+    return roots if upper else in_columns(roots), info
 
 
 linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))  # noqa: N803
@@ -312,7 +318,7 @@ def cholesky(self: Any, /, upper: bool = False) -> Any:
     """The triangular root of positive-definite matrices."""
     roots, info = factors(self, upper)
     check_definite("cholesky", info)
-    return roots
+    return roots if upper else in_columns(roots)
 
 
 cholesky.derivative(self=lambda grad, result, upper: slope(grad, result, upper))

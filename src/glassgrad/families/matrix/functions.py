@@ -273,7 +273,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w[0]}"
         )
     rows_ = math.prod(a[:-1])
-    left, right = view(input1, (rows_, a[-1])), view(input2, (rows_, b[-1]))
+    left, right = reshape(input1, (rows_, a[-1])), reshape(input2, (rows_, b[-1]))
     product = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
     product = reshape(product, (*a[:-1], w[0]))
     return product if bias is None else product + bias
@@ -336,6 +336,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
 
 def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int, ...]) -> Tensor:
     n, m = a._array.shape, b._array.shape
+    if named and not (n and m):
+        raise IndexError(f"Dimension specified as {(theirs if n else named)[0]} but tensor has no dimensions")
     first, second = axes_of(named, len(n)), axes_of(theirs, len(m))
     summed_a, summed_b = [], []
     for at, (i, j) in enumerate(zip(first, second, strict=True)):
@@ -358,8 +360,10 @@ def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int,
     length = math.prod(n[i] for i in first)
     left, right = permute(a, (*free_a, *first)), permute(b, (*second, *free_b))
     height, width = math.prod(n[i] for i in free_a), math.prod(m[j] for j in free_b)
-    if first and not free_a and not free_b:
-        product = dot(left, right) if len(n) == 1 else dot(reshape(left, (length,)), reshape(right, (length,)))
+    if height == width == 1 and left.is_contiguous() and right.is_contiguous():  # type: ignore[attr-defined]
+        product = dot(*(each if each._array.ndim == 1 else reshape(each, (length,)) for each in (left, right)))
+    elif height == width == 1:
+        product = (left.squeeze() * right.squeeze()).sum(dtype=left.dtype)  # type: ignore[attr-defined]
     else:
         product = mm(reshape(left, (height, length)), reshape(right, (length, width)))
     return reshape(product, (*(n[i] for i in free_a), *(m[j] for j in free_b)))

@@ -11,13 +11,16 @@ from ...core import call
 from ...core.tensor import Tensor
 from ...ground import dtypes, modes
 from ...ground.dtypes import called, finfo, float32, float64
+from ...ground.layout import is_laid, suggested
 from ...ground.listening import audible
+from ...ground.window import strides_of
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number
+from ..cast.functions import copied
 from ..distance.rows import linalg_vector_norm, norm_all, norm_dim
 from ..linalg.spectra import linalg_svd
 from ..pad.functions import pad
@@ -25,7 +28,7 @@ from ..pointwise.rows import rsqrt
 from ..pooling.functions import avg_pool2d, avg_pool3d
 from ..reduce.functions import amax, amin, check_tensor, numpy_dtype, one_dim, some_dims, sum
 from ..reduce.rows import mean_dim
-from ..shape.rows import compact, permute, unsqueeze
+from ..shape.rows import permute, unsqueeze
 from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_norm_interface
 
 # -- norms -------------------------------------------------------------------------------------------------------------
@@ -174,6 +177,8 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
+    if isinstance(dim, (list, tuple)) and len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
 
 
@@ -270,8 +275,9 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._array.dtype is input._array.dtype:
         return fused_rms_norm(tensors, normalized_shape, eps)[0]
     scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]
-    if not scaled._array.flags.c_contiguous:
-        scaled = compact(scaled)
+    layout = suggested(input._array.shape, strides_of(input._array))
+    if not is_laid(scaled._array, layout):
+        scaled = copied(scaled, layout)
     return scaled if scaled.dtype is kind else scaled.to(kind)
 
 

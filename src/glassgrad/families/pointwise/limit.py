@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,12 +54,19 @@ def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
 within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
 
 
-def _no_clamp(*inputs: Any, **settings: Any) -> NotImplementedError:
-    return NotImplementedError("clamp is not supported for complex types")
+def _no_clamp(end: str) -> Callable[..., NotImplementedError]:
+    """What clamping at one end refuses."""
+
+    def refusal(self: Any, *inputs: Any, **settings: Any) -> NotImplementedError:
+        if self.dtype.kind == "u":
+            return not_implemented(f"clamp_{end}_scalar_cpu", self)
+        return NotImplementedError("clamp is not supported for complex types")
+
+    return refusal
 
 
 @op(
-    node="ClampMinBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp), out=errors.OUT_FOUND,
+    node="ClampMinBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp("min")), out=errors.OUT_FOUND,
     batched="point",
 )  # fmt: skip
 def clamp_min_number(self: Any, /, min: Any) -> Any:
@@ -72,7 +80,7 @@ clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min,
 
 
 @op(
-    node="ClampMaxBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp), out=errors.OUT_FOUND,
+    node="ClampMaxBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp("max")), out=errors.OUT_FOUND,
     batched="point",
 )  # fmt: skip
 def clamp_max_number(self: Any, /, max: Any) -> Any:
@@ -144,7 +152,7 @@ clamp_max_tensor.derivative(
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
     if self.dtype.kind in "biu":
-        return self.copy()
+        return self.copy("K")
     if self.dtype.itemsize == 2:
         limit = float(np.finfo(self.dtype).max) if self.dtype.kind == "f" else 3.3895313892515355e38
         posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
@@ -389,7 +397,7 @@ abs.derivative(self=lambda grad, self: grad * sgn(self))
 def _signs(a: Any) -> Any:
     """The signs of real numbers; NaN has none, so its is zero."""
     if a.dtype.kind not in "fV":
-        return np.sign(a) if a.dtype.kind != "b" else a.copy()
+        return np.sign(a) if a.dtype.kind != "b" else a.copy("K")
     if a.size >= 16384:  # two comparisons are as fast as NumPy's sign, and NaN is neither above zero nor below
         above = np.greater(a, 0).view(np.int8)
         above -= np.less(a, 0).view(np.int8)
@@ -458,7 +466,7 @@ conj.derivative(self=lambda grad: conj(grad))
 @op(inplace=True, holomorphic=False, out=errors.OUT_FOUND, batched="point")
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
-    return np.conj(self) if self.dtype.kind == "c" else self.copy()
+    return np.conj(self) if self.dtype.kind == "c" else self.copy("K")
 
 
 conj_physical.derivative(self=lambda grad: conj_physical(grad))
@@ -504,7 +512,7 @@ def along(self: Any, other: Any, /) -> Any:
 along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 
 
-@op(node="AngleBackward0", typed="float", holomorphic=False, public=False, batched="point")
+@op(node="AngleBackward0", typed="float", holomorphic=False, public=False, layout="plain", batched="point")
 def angle_of_complex(self: Any, /) -> Any:
     """The angle in radians."""
     return np.arctan2(self.imag, self.real)

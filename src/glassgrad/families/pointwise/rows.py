@@ -69,7 +69,7 @@ exp.derivative(self=lambda grad, result: grad * result)
 
 def together(real: Any, imag: Any, kind: Any) -> Any:
     """Complex numbers of their parts: a product with i would make NaN of what is infinite."""
-    out = np.empty(np.shape(real), kind)
+    out = np.empty_like(real, kind)
     out.real, out.imag = real, imag
     return out[()]
 

@@ -16,8 +16,8 @@ from ...ground.layout import dense_like
 from ...ground.listening import asking
 from ...ops.declare import composite
 from ...tensor import lifted, writable
-from ...tensor.out import Composed, into
-from ..arithmetic.functions import no_match
+from ...tensor.out import Composed, check_gradients, into, resize
+from ..arithmetic.functions import need_tensor, no_match
 from ..create.construct import numpy_of
 from ..create.functions import check_options, checked_sizes, create, like, quick, read_size, whole
 from ..shape.rows import expand
@@ -165,11 +165,7 @@ def normal(
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if modes.transforming:
             mean, std = (lifted.chances(part) if isinstance(part, Tensor) else part for part in (mean, std))
-        if isinstance(out, Tensor) and not isinstance(std, Tensor):  # to which the means are added
-            rows.check_together(mean._array.shape, out._array.shape)
-            mean = expand(mean, np.broadcast_shapes(mean._array.shape, out._array.shape))
-        result = _normal_of(mean, std, generator)
-        return result if out is None else into(Composed("normal", ""), (mean, std), out, result)
+        return _normal_of(mean, std, generator) if out is None else _normal_into(out, mean, std, generator)
     if size is None:
         raise no_match(
             "normal", (mean, std), "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
@@ -194,6 +190,28 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
         return rows.normal_by_std(std, float(mean), generator)
     rows.check_together(mean._array.shape, std._array.shape)
     return rows.normal_by_both(mean, std, generator)
+
+
+def _normal_into(out: Any, mean: Any, std: Any, generator: Any) -> Any:
+    """Draw into ``out``, in its dtype and in the order of its memory; then stretch and shift what was drawn."""
+    need_tensor("normal", "out", 3, out)
+    check_gradients(Composed("normal"), (mean, std), out)
+    if isinstance(std, Tensor):
+        draws.check_deviations(np.asarray(std._array))
+    means, sizes = (value._array.shape if isinstance(value, Tensor) else () for value in (mean, std))
+    sizes = sizes if isinstance(std, Tensor) else out._array.shape
+    rows.check_together(means, sizes)
+    sizes = np.broadcast_shapes(means, sizes)
+    if out._array.shape != sizes:
+        resize(out, sizes)
+    before = share(out).version
+    if isinstance(std, Tensor):
+        normal_(out, generator=generator).mul_(std)  # type: ignore[attr-defined]
+    else:
+        normal_(out, 0.0, std, generator=generator)
+    out.add_(mean)  # type: ignore[attr-defined]
+    share(out).version = before + 1
+    return out
 
 
 # -- like another -----------------------------------------------------------------------------------------------------
@@ -243,6 +261,8 @@ def randint_like(
     if high is not None:
         bounds.append(high)
     if len(bounds) == 1:
+        if isinstance(bounds[0], Tensor) and bounds[0]._array.ndim:
+            raise RuntimeError("high must be a scalar tensor and on CPU")
         bounds.insert(0, 0)
     if len(bounds) != 2:
         raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(bounds) + 1} were given")
@@ -255,6 +275,12 @@ def randint_like(
     return _like_another("randint_like", input, make, dtype, layout, device, requires_grad, memory_format)
 
 
+_BERNOULLI = (
+    "Tensor input, *, torch.Generator generator = None, Tensor out = None",
+    "Tensor input, float p, *, torch.Generator generator = None",
+)
+
+
 @composite()
 @asking
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
@@ -264,13 +290,19 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
     if modes.transforming:
         input = lifted.chances(input)
+    if out is not None:
+        if p is not None:
+            raise no_match("bernoulli", (input, p, out), *_BERNOULLI)
+        need_tensor("bernoulli", "out", 3, out)
+        check_gradients(Composed("bernoulli"), (input,), out)
+        return bernoulli_(out.resize_(input._array.shape), input, generator=generator)
     if p is None:
         result = rows.bernoulli_like(input, generator)
     elif isinstance(input, lifted.Lifted):
         result = rows.bernoulli_over(input, float(p), generator)
     else:
         result = bernoulli_(wrap(np.empty(input._array.shape, input._array.dtype)), p, generator=generator)
-    return result if out is None else into(Composed("bernoulli", ""), (input,), out, result)
+    return result
 
 
 @composite()

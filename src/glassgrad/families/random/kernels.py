@@ -103,15 +103,15 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Sequence[int], dtype
         if p.dtype not in FLOATS:
             raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{SCALAR_NAMES[p.dtype]}'")
         chances = (p if p.shape == tuple(shape) else np.broadcast_to(p, tuple(shape))).reshape(-1)
-        if not np.logical_and.reduce((chances >= 0) & (chances <= 1)):
+        unit = unit64 if p.dtype.itemsize == 8 else unit32
+        possible = (chances >= 0) & (chances <= 1)
+        if not np.logical_and.reduce(possible):
+            unit(gen, int(possible.argmin()))  # PyTorch draws until it meets the first that is none
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  "
                 "If so, please report an enhancement request to PyTorch.)"
             )
-        if p.dtype.itemsize == 8:
-            yes = unit64(gen, chances.size) < chances
-        else:
-            yes = unit32(gen, chances.size) < chances.astype(np.float32, copy=False)
+        yes = unit(gen, chances.size) < (chances if unit is unit64 else chances.astype(np.float32, copy=False))
     else:
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={number(p)}")
@@ -270,16 +270,21 @@ def normal(
     return values.reshape(shape)
 
 
+def check_deviations(std: np.ndarray) -> None:
+    """Raise PyTorch's error unless these may be deviations."""
+    if std.dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if not np.all(std >= 0):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+
+
 def normal_of(gen: Generator, mean: Any, std: Any) -> np.ndarray:
     """Normal numbers, each with its own mean or deviation: ``torch.normal`` where either or both are arrays.
 
     The result has the type of ``mean``, or of ``std`` if only that is an array, and their broadcast shape.
     """
     if isinstance(std, np.ndarray):
-        if std.dtype.kind == "c":
-            raise RuntimeError("normal expects standard deviation to be non-complex")
-        if not np.all(std >= 0):
-            raise RuntimeError("normal expects all elements of std >= 0.0")
+        check_deviations(std)
         if isinstance(mean, np.ndarray):
             values = normal(gen, np.broadcast_shapes(mean.shape, std.shape), mean.dtype)
         else:

@@ -15,6 +15,7 @@ from ...core.row import op
 from ...core.tensor import wrap
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
+from ...ground.layout import order_of
 from ...ground.window import overlaps, strides_of
 from ...kernels.columns import not_implemented
 from ..arithmetic.quotients import NOT_IMPLEMENTED, refuse
@@ -85,7 +86,14 @@ def bernoulli_over(self: Any, /, p: float, generator: Any) -> Any:
 @op(node="BernoulliBackward1", public=False)
 def bernoulli_by(self: Any, p: Any, /, generator: Any) -> Any:
     """Ones with the chances of ``p``, which broadcasts, in the shape of ``self``."""
-    return draws.bernoulli(source(generator), np.asarray(p), self.shape, self.dtype)
+    if self.ndim < 2:
+        return draws.bernoulli(source(generator), np.asarray(p), self.shape, self.dtype)
+    chances = np.broadcast_to(p, self.shape)
+    order = order_of(self.shape, [strides_of(self), strides_of(chances)])[::-1]
+    drawn = draws.bernoulli(
+        source(generator), chances.transpose(order), [self.shape[axis] for axis in order], self.dtype
+    )
+    return drawn.transpose(np.argsort(order))
 
 
 bernoulli_by.derivative(self=lambda grad: nothing(grad), p=lambda grad, p_sizes: nothing_of(grad, p_sizes))

@@ -18,6 +18,7 @@ from ...ground.runtime import warn_once
 from ...ops.autocast import low
 from ...ops.declare import composite
 from ...ops.unfold import FORMS, Form
+from ...tensor import lifted
 from ...tensor.lifted import Lifted, derives
 from ...tensor.writable import check_fits
 from ..activation.rows import relu
@@ -516,6 +517,9 @@ def pad_sequence(
             out[(index, steps) if batch_first else (steps, index)] = sequence._array
         return wrap(out)
     padded = wrap(out)
+    source = next((sequence for sequence in sequences if isinstance(sequence, Lifted)), None)
+    if source is not None:
+        padded = lifted.born_like(padded, source)
     for index, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
         if batch_first:
             part = slice(select(padded, 0, index), 0, start, start + length, 1)

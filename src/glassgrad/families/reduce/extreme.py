@@ -244,14 +244,16 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return (np.expand_dims(values, dim), np.expand_dims(index, dim)) if keepdim else (values, index)
 
 
-@op(
-    node="MedianBackward1",
+_MEDIANS: Any = {
     **_WITH_PLACES,
-    batched="dims",
-    out="Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+    "batched": "dims",
+    "out": "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
     "torch.{Found}Tensor does not equal torch.{Wanted}Tensor (while checking arguments for median)",
-    serves=(REALS, "median_out"),
-)
+    "serves": (REALS, "median_out"),
+}
+
+
+@op(node="MedianBackward1", **_MEDIANS)
 def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` and their places."""
     return _middle("median", self, dim, keepdim)
@@ -260,7 +262,7 @@ def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 median_dim.derivative(self=_at_indices)
 
 
-@op(node="NanmedianBackward1", **_WITH_PLACES, batched="dims", serves=(REALS, "median_out"))
+@op(node="NanmedianBackward1", **_MEDIANS)
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
     return _middle("nanmedian", self, dim, keepdim)

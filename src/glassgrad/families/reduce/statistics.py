@@ -184,8 +184,6 @@ def _counted(
     count = array.shape[-1]
     if len(bins) != count:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    if array.dtype not in (np.float32, np.float64):
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.scalar_name}'")
     if weight is not None:
         if weight._array.dtype != input._array.dtype:
             raise RuntimeError(
@@ -199,7 +197,11 @@ def _counted(
                 f"shape {list(weight._array.shape)}"
             )
     columns = array.reshape(-1, count)
-    edges = _edges(input, columns, bins, bounds)
+    is_served, is_listed = array.dtype in (np.float32, np.float64), isinstance(bins[0], Tensor)
+    edges = _edges(input, columns, bins, bounds) if is_served or is_listed else []
+    if not is_served:
+        kernel = "histogram_cpu" if is_listed else "histogramdd"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
     for dim, line in enumerate(edges):
         if line._array.size < 2:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
@@ -293,25 +295,24 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
     """The fractions as an array of the input's type."""
     check_tensor(input, name)
     if not input._array.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     kind = input._array.dtype
     if kind != np.float32 and kind != np.float64:
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, Tensor):
         if q._array.ndim > 1:
-            raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+            raise RuntimeError("quantile() q must be a scalar or 1D tensor")
         if q._array.dtype != kind:
-            raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-        fractions, values = q.detach(), all_values(q)
-        if values.size and not ((values >= 0) & (values <= 1)).all():
-            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+            raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+        fractions = q.detach()
     else:
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         fractions = wrap(np.asarray(q, kind))
     if interpolation not in _WAYS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
         )
     return fractions
 
@@ -327,6 +328,10 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         last = len(sizes) - 1
         lines = input if at >= last else squeeze_dim(transpose(unsqueeze(input, -1), at, last + 1), at)
         lines = input.flatten() if not sizes else lines
+    if isinstance(q, Tensor):
+        values = all_values(q)
+        if values.size and not ((values >= 0) & (values <= 1)).all():
+            raise RuntimeError("quantile() q values must be in the range [0, 1]")
     ordered = sort(lines, lines._array.ndim - 1)[0]
     n = ordered._array.shape[-1]
     ordered = reshape(ordered, (ordered._array.size // n, n))

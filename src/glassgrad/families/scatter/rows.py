@@ -83,7 +83,8 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     hidden=("self_sizes",),
     shows={"dim": ("dim", unsigned), "sparse_grad": ("dim", lambda dim: False)},
     out=errors.OUT_DTYPE,
-    disjoint=("self", "index"),
+    disjoint=("self",),
+    aligned=True,
     layout="plain",
     forward="linear",
     batched="dims",
@@ -277,7 +278,7 @@ def _counted(name: str, self: Any, index: Any) -> Any:
 @op(auxiliary=("index",), hidden=("self_sizes",), out=_TAKE_OUT, disjoint=("self", "index"), forward="linear")
 def take(self: Any, index: Any, /) -> Any:
     """The elements that ``index`` names, counted as if the tensor were one row."""
-    return self.reshape(-1)[_counted("take", self, index)]
+    return self.take(_counted("take", self, index))
 
 
 take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes), index, grad, True))

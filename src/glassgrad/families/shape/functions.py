@@ -12,6 +12,7 @@ from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
+from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ops.declare import composite
@@ -279,6 +280,7 @@ def broadcast_to(input: Tensor, *size: Any, **named: Any) -> Tensor:
 
 
 @composite(method=False)
+@asking
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors stretched to their common shape."""
     if len(tensors) == 1 and isinstance(tensors[0], _LISTS):
@@ -464,7 +466,7 @@ def _each(function: Any) -> Any:
 
     over.__name__ = over.__qualname__ = function.__name__
     over.__doc__ = function.__doc__
-    return over
+    return asking(over)
 
 
 @composite(method=False)
@@ -521,7 +523,7 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     elif record is not None:
         target._edge = record
     elif moved.shape != old.shape:
-        fit_gradients(target, old.shape)
+        fit_gradients(target, old)
     return target
 
 

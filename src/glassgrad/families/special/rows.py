@@ -300,7 +300,7 @@ def mvlgamma(self: Any, /, p: Any) -> Any:
 @mvlgamma.derivative("self")
 def slope_of_mvlgamma(grad: Any, self: Any, p: Any) -> Any:
     """The gradient times the sum of the digammas of ``self`` and the halves below it."""
-    total = digamma(self)
+    total = digamma(self + 0)  # by which -0.0 is 0.0, as for PyTorch
     for step in range(1, p):
         total = total + digamma(self - step / 2)
     return grad * total

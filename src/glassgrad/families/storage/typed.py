@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import call, write
 from ...core import tensor as tensors
 from ...core.tensor import Tensor, View, new, share, wrap
 from ...ground import device as devices
@@ -429,10 +430,12 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         untyped._lent = True
         sizes = (untyped.nbytes() // kind.itemsize,) if size is None else tuple(map(operator.index, size))
         array = looking_at(untyped._owner, kind, storage_offset, sizes, dense(sizes) if stride is None else stride)
-    if is_recorded and type(self._edge) is not View:
-        self._edge = counted(wishing[0], array, "set_")._edge  # through which there is no way back
+    if is_recorded:
+        write.finish(self, counted(wishing[0], array, "set_")._edge, lambda: None)  # through which there is no way back
     self._array = array
     share(self).version += 1
+    if is_recorded and type(self._edge) is View:
+        call.views.lose(self, "derivative for set_ is not implemented")
     return self
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...ground import device as devices
 from ...ground import dtypes, modes
+from ...tensor.members import may_be_data
 from ...utils.swap import swap_tensors
 from ..parameter import Parameter
 
@@ -42,7 +43,7 @@ class Conversion:
             if flags.swap:
                 parameter._grad = None
                 self._swap(name, parameter, Parameter(converted, requires_grad=parameter.requires_grad), grad)
-            elif flags.overwrite:
+            elif flags.overwrite or not may_be_data(parameter, converted):
                 parameter = self._parameters[name] = Parameter(converted, requires_grad=parameter.requires_grad)
             else:
                 parameter.data = converted
@@ -51,7 +52,7 @@ class Conversion:
                 if flags.swap:
                     self._swap(f"{name}.grad", grad, converted.requires_grad_(grad.requires_grad), None)
                     parameter._grad = grad
-                elif flags.overwrite:
+                elif flags.overwrite or not may_be_data(grad, converted):
                     parameter._grad = converted.requires_grad_(grad.requires_grad)
                 else:
                     grad.data = converted

@@ -12,9 +12,14 @@ from ...tensor.typename import typename
 from ..modules.module import Module
 
 
+def _placed(parameters: Iterable[Any]) -> list[Any]:
+    """The parameters, each asked for its device first: so what is none is refused in PyTorch's words."""
+    return [parameter for parameter in parameters if parameter.device]
+
+
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     """The elements of all parameters, one after the other."""
-    return FUNCTIONS["cat"]([parameter.view(-1) for parameter in parameters])  # type: ignore[no-any-return]
+    return FUNCTIONS["cat"]([parameter.view(-1) for parameter in _placed(parameters)])  # type: ignore[no-any-return]
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
@@ -22,7 +27,7 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     start = 0
-    for parameter in parameters:
+    for parameter in _placed(parameters):
         end = start + parameter._array.size
         parameter.data = vec[start:end].view_as(parameter).data  # type: ignore[index]
         start = end

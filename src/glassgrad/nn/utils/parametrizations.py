@@ -10,11 +10,14 @@ import numpy as np
 from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor, wrap
 from ...families.join.rows import cat
-from ...families.linalg.functions import identity, linalg_solve, matrix_exponential, reflected
+from ...families.linalg.equations import matrix_exp
+from ...families.linalg.functions import householder_product, linalg_solve
+from ...families.linalg.outside import geqrf
 from ...families.matrix.functions import matmul
 from ...families.norm.functions import _weight_norm as weight_of
 from ...families.norm.functions import norm_except_dim
 from ...families.random.functions import randn
+from ...ground.dtypes import finfo
 from .. import functional as F
 from ..modules import Module
 from .parametrize import register_parametrization
@@ -29,19 +32,15 @@ class _OrthMaps(enum.Enum):
 
 def _is_orthogonal(matrix: Any) -> bool:
     """Whether the columns are at right angles, and of length one."""
-    q = matrix._array
-    inner = np.matmul(q.swapaxes(-1, -2).conj(), q)
-    tolerance = 10.0 * q.shape[-2] * float(np.finfo(q.dtype).eps)
-    return bool(np.allclose(inner, np.eye(q.shape[-1]), atol=tolerance))
+    rows, columns = matrix.shape[-2:]
+    tolerance = 10.0 * rows * finfo(matrix.dtype).eps
+    return bool(np.allclose(matmul(matrix.mH, matrix)._array, np.eye(columns), atol=tolerance))
 
 
 def _orthogonalized(matrix: Any) -> Any:
     """The orthogonal factor of each matrix, with a positive diagonal of the other one."""
-    q, r = np.linalg.qr(matrix._array)
-    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
-    size = np.abs(diagonal)
-    q = q * (diagonal / np.where(size == 0, 1, size))[..., None, :]
-    return wrap(np.ascontiguousarray(q.astype(matrix._array.dtype)))
+    reflections, factors = geqrf(matrix)
+    return householder_product(reflections, factors) * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
 class _Orthogonal(Module):
@@ -68,12 +67,13 @@ class _Orthogonal(Module):
         if turned:
             X, rows, columns = X.mT, columns, rows
         if self.orthogonal_map is _OrthMaps.householder:
-            matrix = reflected(X)
+            below = X.tril(-1)
+            matrix = householder_product(below, 2.0 / (1.0 + (below * below).sum(-2)))
             matrix = matrix * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
         else:
             matrix = self._of_skew(X.tril(), rows, columns)
         if hasattr(self, "base"):
-            matrix = matmul(self.base, matrix)
+            matrix = self.base @ matrix
         return matrix.mT if turned else matrix
 
     def _of_skew(self, lower: Any, rows: int, columns: int) -> Any:
@@ -83,9 +83,9 @@ class _Orthogonal(Module):
             lower = cat([lower, empty], -1)
         skew = lower - lower.mH
         if self.orthogonal_map is _OrthMaps.matrix_exp:
-            matrix = matrix_exponential(skew)
+            matrix = matrix_exp(skew)
         else:
-            one = identity(rows, rows, skew)
+            one = wrap(np.eye(rows, dtype=skew._array.dtype))
             matrix = linalg_solve(one - skew * 0.5, one + skew * 0.5)
         return matrix if rows == columns else matrix[..., :columns]
 
@@ -107,8 +107,8 @@ class _Orthogonal(Module):
                     "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
                     "use_trivialization=False."
                 )
-            reflections = _reflections(Q._array)
-            return wrap(np.ascontiguousarray(reflections.swapaxes(-1, -2) if turned else reflections))
+            reflections = _reflections(Q)
+            return reflections.mT if turned else reflections
         if rows == columns:
             self.base = Q.clone() if _is_orthogonal(Q) else _orthogonalized(Q)
         else:
@@ -120,13 +120,11 @@ class _Orthogonal(Module):
         return wrap(minus)
 
 
-def _reflections(array: Any) -> Any:
-    """The reflections that LAPACK factors matrices into; on the diagonal the signs that belong to them."""
-    turned, factors = np.linalg.qr(array, mode="raw")
-    reflections = np.array(turned.swapaxes(-1, -2))
-    diagonal = np.arange(reflections.shape[-1])
-    signs = np.sign(reflections[..., diagonal, diagonal])
-    reflections[..., diagonal, diagonal] = np.where(factors == 0, -signs, signs)
+def _reflections(matrix: Any) -> Any:
+    """The reflections that matrices factor into; on the diagonal the signs that belong to them."""
+    reflections, factors = geqrf(matrix)
+    diagonal = reflections.diagonal(dim1=-2, dim2=-1)
+    diagonal.sign_()[factors == 0] *= -1
     return reflections
 
 

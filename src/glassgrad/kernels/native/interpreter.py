@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ...kernels.native.binding import inlined, kernel
-from ...kernels.native.mathematics import like
-from ...kernels.native.memory import numbers_at
+from .binding import inlined, kernel
+from .mathematics import like
+from .memory import numbers_at
 
 _WHOLE, _SHORT = types.int64, types.int32
 _next = count().__next__

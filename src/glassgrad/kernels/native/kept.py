@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...kernels.native.binding import kernel
+from .binding import kernel
 from .interpreter import run
 
 

@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ...kernels.native.binding import apart, shared_out, wide_vectors
+from . import mathematics
+from .binding import apart, shared_out, wide_vectors
 from .kept import called_by_python, defined
-from .text import functions_for
 
 _made: dict[Any, Any] = {}
 _VECTOR, _TOGETHER = 16, 4  # elements of the longest vectors; how many of these go through a line together
 _TILE = _VECTOR * _TOGETHER
 
 
-def loop_of(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str) -> Any:
-    """A function of arrays and numbers that gives ``count`` arrays; equal loops are compiled once.
+def loop_of(
+    operations: Sequence[tuple[str, dict[str, Any], Any]], inputs: dict[Any, bool], outputs: Sequence[Any],
+    kind: np.dtype[Any], title: str,
+) -> Any:  # fmt: skip
+    """A function of the inputs' arrays that gives those of the outputs; equal loops are compiled once.
 
-    ``lines`` compute ``y0[i]`` and so on, of ``x0[i]``; of ``x0`` where ``numbers`` says that it is a single one.
+    operations  for each a formula, what its names stand for (keys of inputs or results, or plain numbers), and the key
+                of its result
+    inputs      keys, and whether each is a single number
+    outputs     the keys of results that are wanted
     """
-    key = (kind.str, tuple(numbers), count, tuple(lines))
-    work = _made.get(key)
-    if work is None:
-        work = _made[key] = _compiled(lines, numbers, count, kind)
-    loop = _caller(work, numbers, count, kind, title)
+    texts: dict[Any, str] = {key: f"x{n}" if single else f"x{n}[i]" for n, (key, single) in enumerate(inputs.items())}
+    lines = []
+    for n, (formula, bindings, result) in enumerate(operations):
+        names = {name: texts[key] if key in texts else f"number({key!r})" for name, key in bindings.items()}
+        lines.append(f"t{n} = {filled_in(formula, names)}")
+        texts[result] = f"t{n}"
+    lines += [f"y{n}[i] = {texts[key]}" for n, key in enumerate(outputs)]
+    numbers, count = tuple(inputs.values()), len(outputs)
+    key = (kind.str, numbers, count, tuple(lines))
+    if key not in _made:
+        _made[key] = _compiled(lines, numbers, count, kind)
+    loop = _caller(_made[key], numbers, count, kind, title)
     head = f"def loop({', '.join([*(f'x{n}' for n in range(len(numbers))), *(f'y{n}' for n in range(count))])}):"
     loop.text = "\n".join([head, "    for i in range(y0.size):", *(f"        {line}" for line in lines)]) + "\n"
     return loop
@@ -77,3 +92,30 @@ def _caller(work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any],
 
     fused.__doc__ = f"One loop for: {title}."
     return fused
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def functions_for(kind: np.dtype[Any]) -> dict[str, Any]:
+    """The functions and constants that formulas on numbers of a dtype may name."""
+    return {
+        "number": kind.type, "zero": kind.type(0), "one": kind.type(1), "exp": mathematics.exp, "log": mathematics.log,
+        "tanh": mathematics.tanh, "sigmoid": mathematics.sigmoid, "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt,
+        "np": np,
+    }  # fmt: skip
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.texts = texts
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802  the name that ast asks for
+        text = self.texts.get(node.id)
+        return node if text is None else ast.parse(text, mode="eval").body
+
+
+def filled_in(formula: str, texts: dict[str, str]) -> str:
+    """A formula with other texts in the place of its names."""
+    return ast.unparse(_Put(texts).visit(ast.parse(formula, mode="eval")))

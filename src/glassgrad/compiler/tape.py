@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...optim.sgd import SGD
-from ..formulas import given_to
-from ..program import Step, Value, is_number, is_numeric
-from . import interpreter as do
-from .text import NotNative
+from ..kernels.native import interpreter as do
+from ..optim.sgd import SGD
+from .formulas import given_to
+from .program import Step, Value, is_number, is_numeric
 
 MOST_ELEMENTS = 4096  # of one array: beyond, loops that keep to the cache and threads are quicker
 MOST_TIMES = 4096  # multiplications of matrix products for each step: beyond, BLAS gains more than calls cost
@@ -40,6 +39,10 @@ FUNCTIONS: dict[str, Any] = {
 _EXACT = {np.negative: do.NEG, np.absolute: do.ABS, np.sqrt: do.SQRT}  # those that are instructions
 _LONGER = {"sigmoid": "one / (exp(-x) + one)"}  # of the argument
 _SETTINGS = {"momentum": 0, "weight_decay": 0, "maximize": False, "differentiable": False}
+
+
+class NotNative(Exception):  # noqa: N818  it is no error of the user's
+    """Why a program is no tape."""
 
 
 class Place:

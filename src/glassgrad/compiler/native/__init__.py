@@ -1,1 +1,0 @@
-"""Programs as loops that Numba compiles: loaded only where Numba is installed."""
