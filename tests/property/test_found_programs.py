@@ -18,6 +18,12 @@ PROGRAMS = {
         b.requires_grad = False
         a.requires_grad = True
     """,
+    "as_strided_ is a node of its own": """
+        a = torch.ones(4, requires_grad=True)
+        b = a * 2
+        b.as_strided_((2, 2), (1, 1), 1)
+        (b * b).sum().backward()
+    """,
     "views of a tensor that was set to nothing": """
         a = torch.ones(2, 2)
         b = a.detach()
