@@ -77,6 +77,36 @@ def _later(rank, count, folder):
     assert state["x1"].tolist() == [1, 1, 1, 1]
 
 
+STRANGE = [None, -1, 7, "x", [], {}, [0], 1.5, True, gg.ones(2), "../x", "/dev/zero"]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=repr)
+def test_a_checkpoint_that_was_damaged_is_refused_on_all_ranks(strange, tmp_path):
+    """In its index or in a file: nothing beside the folder is read, and nobody waits for who has failed."""
+    dcp.save({"x": gg.ones(2)}, checkpoint_id=tmp_path)
+    (file,) = tmp_path.glob("0-*.pt")
+    index = gg.load(tmp_path / "index.pt")
+    for changed in ({**index, "files": [strange]}, {**index, "index": {"x": [strange]}}, strange):
+        gg.save(changed, tmp_path / "index.pt")
+        with pytest.raises(dcp.CheckpointException, match="could not be read"):
+            dcp.load({"x": gg.zeros(2)}, checkpoint_id=tmp_path)
+    gg.save(index, tmp_path / "index.pt")
+    for content in (b"", b"x" * 100, file.read_bytes()[:-50]):
+        file.write_bytes(content)
+        with pytest.raises(dcp.CheckpointException, match="could not be read"):
+            dcp.load({"x": gg.zeros(2)}, checkpoint_id=tmp_path)
+
+
+def test_a_checkpoint_reads_nothing_beside_its_folder(tmp_path):
+    gg.save({"x": gg.ones(2)}, tmp_path / "other.pt")
+    dcp.save({"x": gg.zeros(2)}, checkpoint_id=tmp_path / "it")
+    index = gg.load(tmp_path / "it" / "index.pt")
+    for name in ("../other.pt", str(tmp_path / "other.pt")):
+        gg.save({**index, "files": [name]}, tmp_path / "it" / "index.pt")
+        with pytest.raises(dcp.CheckpointException, match="names files that are not beside it"):
+            dcp.load({"x": gg.zeros(2)}, checkpoint_id=tmp_path / "it")
+
+
 def test_a_checkpoint_is_written_while_the_program_goes_on(together, tmp_path):
     together(_later, 2, f"{tmp_path}/checkpoint")
 

@@ -204,7 +204,7 @@ def test_folders_are_made_and_long_names_are_names(tmp_path):
 #: Files opened to be written by other ways: streams, what one process tells another, and drafts that are moved.
 ELSEWHERE = {
     "ground/output.py", "ground/shared.py", "multiprocessing/meeting.py", "multiprocessing/rank.py",
-    "multiprocessing/spawn.py", "ops/publish.py", "watch/again.py", "compiler/native/kept.py",
+    "multiprocessing/spawn.py", "ops/publish.py", "watch/again.py", "kernels/native/kept.py",
     "explore/page/film.py", "utils/tensorboard/summary.py",  # into memory
 }  # fmt: skip
 

@@ -9,6 +9,38 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "requires_grad of a result is not set, and may be asked for": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 2
+        b.requires_grad_()
+        b.requires_grad = True
+        a[:1].requires_grad = True
+        b.requires_grad = False
+        a.requires_grad = True
+    """,
+    "as_strided_ is a node of its own": """
+        a = torch.ones(4, requires_grad=True)
+        b = a * 2
+        b.as_strided_((2, 2), (1, 1), 1)
+        (b * b).sum().backward()
+    """,
+    "views of a tensor that was set to nothing": """
+        a = torch.ones(2, 2)
+        b = a.detach()
+        a.set_()
+        c = a.expand(2, -1)
+        d = a.unsqueeze(0)
+        e = a[::2]
+    """,
+    "integers that repeat, beside other dtypes": """
+        a = torch.arange(4).expand(2, 4)
+        b = a * torch.arange(4.0)
+        c = a / 2
+        d = a.sqrt()
+        e = torch.ones(2, 4, dtype=torch.int64).t().floor()
+        f = torch.ones(4, dtype=torch.bfloat16).expand(2, 4).reciprocal()
+        g = torch.softmax(torch.ones(3).expand(2, 3), 1, dtype=torch.float64)
+    """,
     "a factor of truth values is a truth value": """
         a = torch.tensor([True, False, True])
         b = torch.add(a, a, alpha=-1)

@@ -7,6 +7,7 @@ WINDOW = ((2, 2), (3, 1), 1)  # sizes, strides and offset, in elements
 SAMPLES = [
     sample("as_strided", t(3, 4), (2, 3), (4, 1)),
     sample("as_strided", t(3, 4), (2, 3), (2, 3), 1),
+    sample("row.as_strided_inplace", t(3, 4), (2, 3), (4, 1)),
     sample("as_strided", t(6), (4, 3), (1, 1), label="overlapping"),
     sample("as_strided", t(3), (2, 3), (0, 1), label="expanded"),
     sample("as_strided", t(4), (), (), 2, label="0d"),

@@ -191,6 +191,8 @@ class Tensor:
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError(errors.REQUIRES_GRAD_BOOL)
+        if value and not self.is_leaf:  # which requires_grad_() takes
+            raise RuntimeError(errors.ONLY_LEAVES)
         require_grad(self, value)
 
     @requires_grad.deleter

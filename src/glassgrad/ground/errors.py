@@ -98,9 +98,10 @@ NON_LEAF_GRAD = (
     "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
     "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
-NON_LEAF_REQUIRES_GRAD = (
-    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
-    "that doesn't require differentiation use var_no_grad = var.detach()."
+ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
+NON_LEAF_REQUIRES_GRAD = ONLY_LEAVES + (
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = "
+    "var.detach()."
 )
 NO_BACKWARD = "_will_engine_execute_node can only be called during a backward pass: call it from a hook"
 REQUIRES_GRAD_BOOL = "requires_grad must be a bool"

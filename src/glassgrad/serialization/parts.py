@@ -110,6 +110,8 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         whole = load(folder / _INDEX)
         self.folder, self.index, self.files = folder, whole["index"], whole["files"]
+        if any(Path(name).name != name for name in self.files):
+            raise ValueError(f"{folder / _INDEX} names files that are not beside it")
         self.open: dict[int, Any] = {}
 
     def value(self, name: str, rank: int | None = None) -> Any:

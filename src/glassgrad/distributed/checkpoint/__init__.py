@@ -56,7 +56,7 @@ def _tried(group: Any, alone: bool, what: str, step: Callable[[], None]) -> None
     failure = None
     try:
         step()
-    except (OSError, KeyError, ValueError) as error:
+    except Exception as error:  # a damaged file may raise anything, and the other ranks wait for what is said here
         failure = f"{type(error).__name__}: {error}"
     every = enumerate(_together(group, failure, alone))
     if failures := {rank: words for rank, words in every if words is not None}:

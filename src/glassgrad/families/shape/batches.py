@@ -20,7 +20,7 @@ from .rows import (
     transpose,
     unsqueeze,
 )
-from .window import as_strided
+from .window import as_strided, as_strided_inplace
 
 # -- batches: the examples lie along the first dimension ---------------------------------------------------------------
 
@@ -118,6 +118,7 @@ def _squeeze(size: int, batched: Any, self: Any) -> Any:
     return squeeze_dims(self, tuple(dim for dim, length in enumerate(self._array.shape) if dim and length == 1))
 
 
+@as_strided_inplace.row.batch
 @as_strided.row.batch
 def _as_strided(size: int, batched: Any, self: Any, sizes: Any, stride: Any, storage_offset: Any, layout: Any) -> Any:
     offset = self.storage_offset() + (storage_offset or 0)

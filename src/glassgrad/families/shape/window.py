@@ -46,6 +46,15 @@ def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: 
     return embed_window(grad, (tuple(size), tuple(stride), offset), self_sizes, strides)
 
 
+@op(node="AsStridedBackward1", view=True, public=False)
+def as_strided_inplace(self: Any, /, size: Any, stride: Any, storage_offset: Any = None, layout: Any = None) -> Any:
+    """What ``as_strided_`` makes of a tensor."""
+    return as_strided.row.kernel(self, size, stride, storage_offset, layout)
+
+
+as_strided_inplace.derivative("self")(_spread)
+
+
 def memory_of(array: Any) -> tuple[Any, int]:
     """The array that owns the memory which this one shows, and where in it this one begins, in elements."""
     root = owner_of(array)

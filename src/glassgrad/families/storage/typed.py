@@ -18,7 +18,7 @@ from ...ground.dtypes import called
 from ...ground.exposed import expose
 from ...ground.runtime import warn
 from ...ground.size import Size
-from ...ground.window import as_bytes, dense, look, owner_of
+from ...ground.window import as_bytes, dense, look, owner_of, with_strides
 from ...ops.declare import composite
 from ...tensor.lifted import Lifted
 from ...tensor.writable import check_writable
@@ -419,7 +419,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
             before = (array.ctypes.data - memory.ctypes.data) // array.itemsize
             array = looking_at(memory, kind, before + storage_offset, size, steps)
     elif source is None:
-        array = np.empty(0, kind)
+        array = with_strides(np.empty(0, kind))
     else:
         if isinstance(source, TypedStorage) and source.dtype is not self.dtype:
             raise RuntimeError(
