@@ -436,7 +436,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
     layout = window.layout_of(np.asarray(self._array))
-    return rearranged(self, window.as_strided, tuple(size), tuple(stride), storage_offset, layout)
+    return rearranged(self, window.as_strided_inplace, tuple(size), tuple(stride), storage_offset, layout)
 
 
 @composite()

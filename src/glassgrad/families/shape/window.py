@@ -46,6 +46,19 @@ def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: 
     return embed_window(grad, (tuple(size), tuple(stride), offset), self_sizes, strides)
 
 
+@op(node="AsStridedBackward1", view=True, public=False, hidden=("self_sizes", "layout"))
+def as_strided_inplace(self: Any, /, size: Any, stride: Any, storage_offset: Any, layout: Any) -> Any:
+    """What ``as_strided_`` makes of a tensor."""
+    return as_strided.row.kernel(self, size, stride, storage_offset, layout)
+
+
+as_strided_inplace.derivative(
+    self=lambda grad, self_sizes, size, stride, storage_offset, layout: _spread(
+        grad, self_sizes, size, stride, storage_offset, layout
+    )
+)
+
+
 def memory_of(array: Any) -> tuple[Any, int]:
     """The array that owns the memory which this one shows, and where in it this one begins, in elements."""
     root = owner_of(array)
