@@ -53,7 +53,7 @@ READS = (
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
-    "cross_entropy|conv"
+    "cross_entropy|conv|ldexp"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
 COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
@@ -97,7 +97,7 @@ REASONS = [
     Reason("a view of other memory has no gradient", "refused", "whose data was replaced", r"no_grad.*set_|data ="),
     Reason("no kernel is reached that would refuse", "type", "for outputs with complex", r"\[\], dtype=torch\.complex"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
-    Reason("a size that PyTorch reads where there is none", "words", r"select\(\).*dimension 0 with size 0"),
+    Reason("a size that PyTorch reads where there is none", "words", "for dimension 0 with size 0"),
     Reason("the shape was changed without recording", "^grad", "", r"\.data = "),
     Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)|\w\.histogram\(\w+\)"),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),

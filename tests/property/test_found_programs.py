@@ -701,6 +701,13 @@ PROGRAMS = {
         g = torch.inner(a[:1] > 1, a[:1] > 2)
         (b + c + d).sum().backward()
     """,
+    "a tensor that becomes a window of itself": """
+        a = torch.arange(24.0).view(2, 3, 2, 2).to(memory_format=torch.channels_last).requires_grad_()
+        b = torch.nn.functional.adaptive_avg_pool2d(a, 1)
+        b.pow(2).sum().backward()
+        c = a * 1
+        c.as_strided_((2, 2), (1, 2))
+    """,
     "what keeps nothing goes back twice": """
         a = torch.tensor([1.5, 2.5], requires_grad=True)
         b = torch.tensor([0.75, 2.0])

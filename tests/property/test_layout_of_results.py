@@ -30,6 +30,11 @@ UNARY = {
     "positive": lambda lib, a: a > 0,
     "zeros": lambda lib, a: lib.zeros_like(a),
     "random": lambda lib, a: lib.rand_like(a),
+    "whole numbers rounded": lambda lib, a: a.long().floor(),
+    "signs of truth values": lambda lib, a: (a > 0).sign(),
+    "sign bits of whole numbers": lambda lib, a: a.long().signbit(),
+    "logarithms of complex numbers": lambda lib, a: a.cfloat().log1p(),
+    "angles of complex numbers": lambda lib, a: a.cfloat().angle(),
     "mirrored": lambda lib, a: a.flip(0),
     "sorted": lambda lib, a: a.sort(-1)[0],
     "positions": lambda lib, a: a.sort(0)[1],
@@ -141,3 +146,43 @@ def test_operands_of_several_dtypes_that_repeat():
         actual = _strides(function(glassgrad, *ours))
         assert actual == expected, (seed, name, sizes, [(operand.dtype, operand.stride()) for operand in theirs])
     assert compared > len(tried) // 2
+
+
+LAPACK = {
+    "qr": lambda lib, a: lib.linalg.qr(a),
+    "svd": lambda lib, a: lib.linalg.svd(a, False),
+    "eigh": lambda lib, a: lib.linalg.eigh(a @ a.mT),
+    "eig": lambda lib, a: lib.linalg.eig(a @ a.mT),
+    "cholesky": lambda lib, a: [lib.linalg.cholesky(a @ a.mT + 1e-2 * lib.eye(2), upper=up) for up in (False, True)],
+    "lu_factor": lambda lib, a: lib.linalg.lu_factor(a),
+    "lu_solve": lambda lib, a: [lib.linalg.lu_solve(*lib.linalg.lu_factor(a @ a.mT), a)],
+    "ldl_factor": lambda lib, a: lib.linalg.ldl_factor(a @ a.mT),
+    "geqrf": lambda lib, a: lib.geqrf(a),
+    "solve_triangular": lambda lib, a: [lib.linalg.solve_triangular(a @ a.mT, a, upper=True)],
+    "take": lambda lib, a: [a.take(a.long().mT)],
+}
+
+
+@pytest.mark.parametrize("name", LAPACK)
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_matrices_lie_column_by_column_where_torch_has_them_so(name, batch, turned):
+    def strides(lib):
+        a = lib.arange(6.0).reshape(2, 3).fmod(4).expand(*batch, 2, 3).clone()
+        a = a.mT.contiguous().mT if turned else a
+        return [_strides(part) for part in LAPACK[name](lib, a)]
+
+    assert strides(glassgrad) == strides(torch)
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 2), (2, 1, 2, 2), (1, 3, 2, 2), (2, 3, 1, 1)])
+@pytest.mark.parametrize("kernel", [(1, 1), (1, 2)])
+@pytest.mark.parametrize("last", itertools.product([False, True], repeat=2))
+def test_convolutions_lie_as_what_lies_by_channels(sizes, kernel, last):
+    def strides(lib):
+        kinds = [lib.channels_last if each else lib.contiguous_format for each in last]
+        image, weight = lib.ones(sizes), lib.ones(2, sizes[1], *kernel)
+        image, weight = (each.to(memory_format=kind) for each, kind in zip((image, weight), kinds, strict=True))
+        return [lib.nn.functional.conv2d(image, weight, padding=1).stride() for _ in range(3)]
+
+    assert strides(glassgrad) == strides(torch)

@@ -149,7 +149,8 @@ def _lines(text: Text, step: Step) -> list[str]:
 def _call(text: Text, step: Step) -> str:
     kernel = step.function
     if hasattr(kernel, "kernel"):
-        everyday = kernel.laid is None or all(value.dense for value in step.inputs)
+        is_plain = kernel.layout in ("plain", "elementwise")  # of which dense operands give a dense result
+        everyday = kernel.laid is None or is_plain and all(value.dense for value in step.inputs)
         kernel = kernel.kernel if everyday else lying(kernel)
     name = text.name(kernel, step.name)
     arguments = [text.operand(piece) for piece in step.operands]

@@ -74,7 +74,7 @@ class Columns(TypedDict, total=False):
     sizes: Callable[..., tuple[int, ...]] | None
     #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, in that
     #: of the first input whose channels are last, or with matrices column by column, as LAPACK leaves them
-    layout: Literal["plain", "elementwise", "channels", "columns"] | None
+    layout: Literal["plain", "elementwise", "channels", "only channels", "columns"] | None
     # -- its rules and its node
     holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
     #: how forward mode makes the tangent of the result (``func/tangents.py``); None: by the reverse rule, transposed

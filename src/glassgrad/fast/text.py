@@ -193,9 +193,9 @@ def _laid_out(row: Row) -> list[str]:
         "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
         "elementwise": " or ".join(f"{a}.ndim > 1 and not {a}.flags.c_contiguous" for a in images),
         "channels": " or ".join(
-            [f"not {images[0]}.flags.c_contiguous and not (s := a0.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]"]
-            + [f"(s := {weight}.strides)[1] < s[-2]" for weight in images[1:]]  # NumPy calls kernels of one contiguous
+            f"not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images
         ),
+        "only channels": "not a0.flags.c_contiguous",
         "columns": "True",
     }
     return [f"if {may_differ[row.layout]}:", f"    r = {row.name}_laid(r, {', '.join(_arrays(row))})"]

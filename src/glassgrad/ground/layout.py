@@ -231,6 +231,10 @@ def _channels_last(results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[An
     return results if first.flags.c_contiguous else _row_by_row(results, inputs)
 
 
+def _only_channels_last(results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+    return (_row_by_row if inputs[0].flags.c_contiguous else _channels_last)(results, inputs)  # what is both is plain
+
+
 def _column_by_column(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
     rank = inputs[0].ndim  # what has another holds vectors
     return [in_columns(result) if result.ndim == rank else result for result in results]
@@ -243,7 +247,8 @@ def in_columns(matrices: Any) -> Any:
 
 
 _RULES = {
-    "plain": _row_by_row, "elementwise": _as_operands, "channels": _channels_last, "columns": _column_by_column,
+    "plain": _row_by_row, "elementwise": _as_operands, "channels": _channels_last,
+    "only channels": _only_channels_last, "columns": _column_by_column,
 }  # fmt: skip
 
 

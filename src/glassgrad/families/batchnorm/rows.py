@@ -99,7 +99,7 @@ def _near(means: Any, deviations: Any) -> bool:
     native=lambda input, weight=None, bias=None, running_mean=None, running_var=None, training=False, eps=1e-5: (
         compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
     ),
-    layout="channels",
+    layout="only channels",
 )
 def native_batch_norm(
     input: Any, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None, /,

@@ -13,7 +13,9 @@ from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, int64
 from ...ground.later import cite
+from ...ground.layout import format_strides, suggested
 from ...ground.listening import audible
+from ...ground.window import strides_of
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
@@ -390,7 +392,12 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
             f"{function}: elements of output_size must be greater than or equal to 0 but received {shown}"
         )
     if set(wanted) == {1}:
-        return mean(input, tuple(range(-1, -dims - 1, -1)), True)  # type: ignore[no-any-return]
+        pooled = mean(input, tuple(range(-1, -dims - 1, -1)), True)
+        layout = suggested(input._array.shape, strides_of(input._array))
+        if layout != "contiguous_format" and type(pooled) is Tensor:
+            sizes = pooled._array.shape
+            pooled.as_strided_(sizes, format_strides(sizes, layout))  # type: ignore[attr-defined]
+        return pooled  # type: ignore[no-any-return]
     _check_adaptive(function, input, dims, "")
     _check_filled(function, input._array.shape, input._array.ndim - 2 if dims == 2 else 1)
     if on_meta(input):

@@ -46,7 +46,7 @@ def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: 
     return embed_window(grad, (tuple(size), tuple(stride), offset), self_sizes, strides)
 
 
-@op(node="AsStridedBackward1", view=True, public=False)
+@op(node="AsStridedBackward1", view=True, public=False, hidden=("self_sizes", "layout"))
 def as_strided_inplace(self: Any, /, size: Any, stride: Any, storage_offset: Any = None, layout: Any = None) -> Any:
     """What ``as_strided_`` makes of a tensor."""
     return as_strided.row.kernel(self, size, stride, storage_offset, layout)

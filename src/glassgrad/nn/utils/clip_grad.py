@@ -22,7 +22,10 @@ def get_total_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The norm of all tensors as if they were one vector; RuntimeError where that is asked for and it is not finite."""
-    total = norm_of_all([tensors] if isinstance(tensors, Tensor) else list(tensors), float(norm_type))
+    every = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if every:
+        every[0].device  # noqa: B018  which PyTorch asks for first
+    total = norm_of_all(every, float(norm_type))
     if error_if_nonfinite and not np.isfinite(total._array):
         raise RuntimeError(
             f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
@@ -37,7 +40,6 @@ def norm_of_all(tensors: list[Tensor], norm_type: float) -> Tensor:
     """The norm of all tensors as if they were one vector."""
     if not tensors:
         return wrap(np.float32(0) if dtypes.get_default_dtype() is dtypes.float32 else np.float64(0))
-    tensors[0].device  # noqa: B018  which PyTorch asks for first
     kind = tensors[0].dtype
     for tensor in tensors[1:]:
         kind = dtypes.promote_types(kind, tensor.dtype)
