@@ -352,3 +352,17 @@ def test_static_keys():
         show.error(lambda: call(use_separate_proj_weight=True))
 
     check(program)
+
+
+@pytest.mark.parametrize("mask", [None, [[True, False], [True, True]]])
+def test_second_slopes_of_halves(mask):
+    """PyTorch has none; here they are those of single precision, rounded."""
+
+    def tangent(dtype):
+        x = glassgrad.tensor([[[[0.5, -1.0], [2.0, 0.25]]]], dtype=dtype)
+        where = None if mask is None else glassgrad.tensor(mask)
+        attend = glassgrad.nn.functional.scaled_dot_product_attention
+        return glassgrad.autograd.functional.jvp(lambda x: attend(x, x, x, where), x, x)[1].double().numpy()
+
+    for dtype in (glassgrad.bfloat16, glassgrad.float16):
+        np.testing.assert_allclose(tangent(dtype), tangent(glassgrad.float64), rtol=0.05, atol=0.05)

@@ -169,6 +169,7 @@ TRAINED = [
     Reason("what transforms lack in PyTorch", "taken", "the broadcast|Batching rule|have storage", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "taken|type|words", "forward (mode )?AD", r"torch\.func"),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
+    Reason("PyTorch's slope of huber_loss takes one dtype", "taken", "Found dtype", "Huber"),
     Reason("signs with few digits", "numbers.grad", "", r"TripletMarginLoss\(\S+ 1,(.|\n)*autocast"),
     Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "RMSNorm"),
     Reason("where results lie that are drawn upon", "numbers", "", r"channels_last(.|\n)*LocalResponse(.|\n)*Dropout"),

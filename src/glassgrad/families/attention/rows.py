@@ -15,6 +15,7 @@ import numpy as np
 from ...core.row import op
 from ...core.tensor import wrap
 from ...kernels import compiled
+from ..arithmetic.rows import mul_number
 from ..matrix.batch import bmm, each_by_transposed, each_transposed_by
 from ..norm.rows import shaped
 from ..reduce.rows import F32, F64, along, sum_dim
@@ -311,7 +312,7 @@ def _attention_twice(
     to_q, to_k, to_v = [
         None if part is None else matrices(part, count) for part, count in zip(grads, (1, shared, shared), strict=True)
     ]
-    products = each_by_transposed(q, k) * s
+    products = mul_number(each_by_transposed(q, k), s)  # which keeps bfloat16, as ml_dtypes does not
     bias = bias_of(query, key, attn_mask, is_causal)
     p = safe_softmax(products if bias is None else products + bias, -1)
     b = each_by_transposed(g, v)
@@ -326,7 +327,7 @@ def _attention_twice(
         by_q = bmm(a, to_k)
     by_p = by_g = by_v = None
     if w is not None:
-        w = w * s
+        w = mul_number(w, s)
         x = softmax_backward(w, p, -1)
         by_g, by_v = bmm(x, v), each_transposed_by(x, g)
         by_p = w * (b - sum_dim(p * b, (2,), True)) - b * sum_dim(p * w, (2,), True)
