@@ -626,6 +626,37 @@ PROGRAMS = {
         b = torch.mvlgamma(a, 2)
         b.sum().backward()
     """,
+    "None is no number": """
+        a, i = torch.ones(2, 2), torch.tensor([0, 1])
+        torch.add(a, a, alpha=None)
+        a.clone().sub_(a, alpha=None)
+        torch.rsub(a, 3, alpha=None)
+        torch.addmm(a, a, a, beta=None)
+        torch.addmv(a[0], a, a[0], alpha=None)
+        torch.baddbmm(a[None], a[None], a[None], alpha=None)
+        torch.index_add(a, 0, i, a, alpha=None)
+        torch.logspace(0, 1, 3, None)
+        torch.nn.functional.hardtanh_(a, None, 0.5)
+        torch.nn.functional.softplus(a, None)
+        torch.select(a, 0, None)
+        torch.select(a, 0, [1])
+        b = torch.select(a, 0, torch.tensor(1))
+        torch.resolve_conj(None)
+        torch.is_neg(2)
+    """,
+    "complex numbers are no settings": """
+        a = torch.ones(2, 2)
+        torch.nn.functional.softplus(a, 1j, 3.0)
+        torch.nn.functional.softplus(a, 2.0, 1j)
+        torch.nn.functional.threshold(a, 1j, 0.7)
+        torch.nn.functional.threshold_(a, 1j, 0.7)
+        torch.renorm(a, 1j, 0, 1j)
+        torch.renorm(a, 2, 0, 1j)
+        torch.celu(a, 1j)
+        torch.var(a, 0, correction=1j)
+        torch.linalg.cond(a, 0.0)
+        torch.repeat_interleave(a, torch.tensor([1, 2, 3]), -1)
+    """,
     "frequencies of nothing": """
         a = torch.fft.rfftfreq(0)
         b = torch.fft.fftfreq(0)

@@ -6,6 +6,7 @@ Here that is looked at when a call of a function in Python has failed for anothe
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "float": (float, int, complex, np.number),  # a complex one is told apart by what takes it
     "str": (str,),
 }
+#: What Python says of a complex number in the place of a real one.
+_COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
 #: What is asked of a tensor in place, and is no operation of the graph.
 _NO_OPERATIONS = frozenset(("apply_", "detach_", "map_", "requires_grad_", "resize_", "resize_as_", "set_"))
 
@@ -58,6 +61,8 @@ def _is_too_large(value: Any, error: Exception) -> bool:
 def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
     if isinstance(error, TypeError):
+        if _COMPLEX.search(str(error)):
+            raise RuntimeError("value cannot be converted to type double without overflow") from error
         return
     plain = inspect.unwrap(function)
     in_python = is_in_python(function)

@@ -273,6 +273,7 @@ def logspace(
     if steps is None:
         raise no_match("logspace", (start, end), *_LINSPACE)
     first, last, count = _ends("logspace", start, end, steps)
+    base = number_of("logspace", "base", 4, base)
     kind = numpy_of(dtype, "logspace") or _default_kind(first, last)
 
     def make(sizes: Any, kind: Any) -> Any:

@@ -34,9 +34,18 @@ def blank(self: Any, /, sizes: Any) -> Any:
 # -- views of a part, each with its adjoint ----------------------------------------------------------------------------
 
 
+def _index(value: Any) -> Any:
+    """An index that is no plain whole number; TypeError for what would choose more, or add a dimension."""
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(value)}")
+    return value.__index__()
+
+
 @op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)}, batched="dims")
 def select(self: Any, /, dim: Any, index: Any) -> Any:
     """The view at ``index`` of ``dim``, that dimension dropped."""
+    if type(index) is not int:
+        index = _index(index)
     try:
         if dim == 0:
             return self[index, ...]
@@ -45,10 +54,6 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
         if not self.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
         axis = axis_of(dim, self.ndim)
-        if not hasattr(index, "__index__"):
-            raise TypeError(
-                f"select(): argument 'index' (position 2) must be int, not {dtypes.called(index)}"
-            ) from None
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {axis}"
         ) from None
