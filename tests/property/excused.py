@@ -100,7 +100,6 @@ REASONS = [
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
     Reason("where results lie that are handed on", "stride", "", r"\.data = "),
-    Reason("chances that are repeated are drawn in another order", "numbers", "", r"mT\n(.|\n)*bernoulli_\("),
     Reason("the sign of NaN", "numbers", "", "copysign"),
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\(|logcumsumexp"),

@@ -657,6 +657,35 @@ PROGRAMS = {
         torch.linalg.cond(a, 0.0)
         torch.repeat_interleave(a, torch.tensor([1, 2, 3]), -1)
     """,
+    "whole numbers of NumPy's": """
+        import numpy as np
+        a, n = torch.arange(12.0).reshape(3, 4), np.int64(1)
+        b = torch.as_strided(a, (2, 2), (4, 1), n)
+        c = torch.as_strided_scatter(a, torch.zeros(2, 2), (2, 2), (4, 1), n)
+        d = torch.movedim(a, n, np.int64(0))
+        e = torch.fft.ifftshift(a, n)
+        f = torch.fft.fft2(a.double(), dim=n)
+        g = torch.linalg.vector_norm(a, np.int64(2), 0)
+        h = torch.histogram(a, np.int64(3))[0]
+        i = torch.nn.functional.interpolate(a[None], scale_factor=np.int64(2))
+        j = torch.bernoulli(a / 12, torch.tensor(0.3))
+    """,
+    "what lies before the memory": """
+        a = torch.arange(12.0)[4:]
+        torch.as_strided(a, (2, 2), (2, 1), -1)
+        torch.as_strided_scatter(a, torch.zeros(2, 2), (2, 2), (2, 1), -1)
+        torch.cdist(a[None], a[None], float("nan"))
+        torch.renorm(a.reshape(2, 4), 2, 0, float("nan"))
+        torch.fft.hfft2(torch.tensor(1.0))
+        torch.fft.hfftn(torch.tensor(1.0))
+    """,
+    "chances are drawn as they will lie": """
+        a = torch.full((3, 4), 0.4, dtype=torch.float64)
+        b = torch.zeros((3, 4, 2), dtype=torch.float64)[..., 1].mT.contiguous().mT
+        torch.bernoulli(a, out=b)
+        c = torch.zeros((3, 4, 2))[..., 1]
+        torch.bernoulli(a, out=c)
+    """,
     "frequencies of nothing": """
         a = torch.fft.rfftfreq(0)
         b = torch.fft.fftfreq(0)

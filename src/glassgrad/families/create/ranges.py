@@ -406,7 +406,7 @@ def as_strided_scatter(
     steps, room = strides_of(array), owner.nbytes // array.itemsize
     if overlaps((array.shape, steps, 0)):
         steps, start, room = dense(array.shape), 0, array.size  # as a copy lies
-    offset = start if storage_offset is None else storage_offset
+    offset = start if storage_offset is None else window.placed(storage_offset)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if needed > room:
         raise RuntimeError(

@@ -147,7 +147,7 @@ def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
             raise RuntimeError(f"renorm: {name} must be real-valued")
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
-    if maxnorm < 0:
+    if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")

@@ -267,7 +267,11 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
     if modes.transforming:
         input = lifted.chances(input)
-    if p is None:
+    if isinstance(p, Tensor):
+        p = float(p)  # type: ignore[arg-type]
+    if p is None and isinstance(out, Tensor) and not out._array.flags.c_contiguous and out.shape == input.shape:
+        result = bernoulli_(wrap(dense_like(out._array, out._array.dtype)), input, generator=generator)
+    elif p is None:
         result = rows.bernoulli_like(input, generator)
     elif isinstance(input, lifted.Lifted):
         result = rows.bernoulli_over(input, float(p), generator)

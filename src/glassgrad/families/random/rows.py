@@ -36,13 +36,17 @@ def source(generator: Generator | None) -> Generator:
     return default_generator if generator is None else generator
 
 
-def placed(self: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
-    """Numbers drawn by ``draw(sizes)`` in the order of the memory of ``self``, in its shape."""
+def placed(self: Any, draw: Callable[..., Any], *others: Any) -> Any:
+    """Numbers drawn by ``draw(sizes, *others)`` in the order of the memory of ``self``, in its shape.
+
+    others  arrays that broadcast to it
+    """
     if self.ndim < 2 or self.flags.c_contiguous or overlaps((self.shape, strides_of(self), 0)):
-        return draw(self.shape)
+        return draw(self.shape, *others)
     order = sorted(range(self.ndim), key=lambda axis: -self.strides[axis])
     back = np.argsort(order)
-    return draw(tuple(self.shape[axis] for axis in order)).transpose(back)
+    others = tuple([np.broadcast_to(other, self.shape).transpose(order) for other in others])
+    return draw(tuple(self.shape[axis] for axis in order), *others).transpose(back)
 
 
 @op(node="NormalBackward0", public=False)
@@ -85,7 +89,7 @@ def bernoulli_over(self: Any, /, p: float, generator: Any) -> Any:
 @op(node="BernoulliBackward1", public=False)
 def bernoulli_by(self: Any, p: Any, /, generator: Any) -> Any:
     """Ones with the chances of ``p``, which broadcasts, in the shape of ``self``."""
-    return draws.bernoulli(source(generator), np.asarray(p), self.shape, self.dtype)
+    return placed(self, lambda n, p: draws.bernoulli(source(generator), p, n, self.dtype), np.asarray(p))
 
 
 bernoulli_by.derivative(self=lambda grad: nothing(grad), p=lambda grad, p_sizes: nothing_of(grad, p_sizes))
