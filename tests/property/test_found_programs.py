@@ -567,6 +567,7 @@ PROGRAMS = {
     """,
     "whole numbers beyond 64 bits": """
         a = torch.ones(2, 3)
+        torch.select_copy(a, 0, 2**63)
         a.sum(2**63)
         a.sum((2**63,))
         a.softmax(-(2**63) - 1)
@@ -669,6 +670,16 @@ PROGRAMS = {
         h = torch.histogram(a, np.int64(3))[0]
         i = torch.nn.functional.interpolate(a[None], scale_factor=np.int64(2))
         j = torch.bernoulli(a / 12, torch.tensor(0.3))
+    """,
+    "floats of NumPy's are numbers": """
+        import numpy as np
+        a, m = torch.arange(6.0).reshape(2, 3) / 6, np.float64(0.5)
+        b = torch.nn.functional.margin_ranking_loss(a, a, a, m)
+        c = torch.nn.functional.cosine_embedding_loss(a, a, a[:, 0], m)
+        d = torch.nn.functional.triplet_margin_loss(a, a + 1, a, m)
+        e = torch.nn.functional.cross_entropy(a, torch.tensor([0, 1]), label_smoothing=m)
+        f = torch.nn.functional.pairwise_distance(a, a + 1, 2.0, m)
+        g = torch.dist(a, a + 1, m)
     """,
     "what lies before the memory": """
         a = torch.arange(12.0)[4:]

@@ -78,7 +78,8 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             continue
         words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
         raise TypeError(words) from error
-    singles = plain.__code__.co_argcount if hasattr(plain, "__code__") else len(args)
+    names = parameters(plain)
+    singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
     for value in (*args[:singles], args[singles:], *kwargs.values()):
         if _is_too_large(value, error):
             raise ValueError("Overflow when unpacking long long") from error

@@ -109,7 +109,7 @@ def _length(x: Tensor, axis: int, eps: float) -> Tensor:
 @composite(method=False)
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The ``p``-norms of the differences of corresponding vectors."""
-    apart = add_number(x1 - x2, eps)
+    apart = add_number(x1 - x2, float(eps))
     return norm_dim(apart, float(p), (max(x1._array.ndim, x2._array.ndim) - 1,), keepdim)
 
 

@@ -208,7 +208,7 @@ def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
     if isinstance(p, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
-    return norm_of(self - other, p, None, False)
+    return norm_of(self - other, p.item() if isinstance(p, np.generic) else p, None, False)
 
 
 @dist.derivative("self", "other")

@@ -35,17 +35,16 @@ def blank(self: Any, /, sizes: Any) -> Any:
 
 
 def _index(value: Any) -> Any:
-    """An index that is no plain whole number; TypeError for what would choose more, or add a dimension."""
-    if not hasattr(value, "__index__"):
-        raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(value)}")
-    return value.__index__()
+    """An index of another type; TypeError for what would choose more, or add a dimension."""
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(value)}")
 
 
 @op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)}, batched="dims")
 def select(self: Any, /, dim: Any, index: Any) -> Any:
     """The view at ``index`` of ``dim``, that dimension dropped."""
-    if type(index) is not int:
-        index = _index(index)
+    index = index if type(index) is int else _index(index)
     try:
         if dim == 0:
             return self[index, ...]

@@ -137,11 +137,11 @@ def poisson(self: Any, /, generator: Any = None) -> Any:
 def _normal_of(mean: Any, std: Any, generator: Any, place: Any) -> Any:
     """Normal numbers, drawn in the order of memory of an array, ``place``, if that is of their sizes."""
 
-    def draw(gen: Any, sizes: Any, dtype: Any, *numbers: float) -> Any:
+    def draw(gen: Any, sizes: Any, dtype: Any, mean: float = 0.0, std: float = 1.0) -> Any:
         if place is None or place.shape != sizes:
-            return draws.normal(gen, sizes, dtype, *numbers)
+            return draws.normal(gen, sizes, dtype, mean, std)
         gap = not place.flags.c_contiguous
-        return placed(place, lambda n: draws.normal(gen, n, dtype, *numbers, contiguous=not gap))
+        return placed(place, lambda n: draws.normal(gen, n, dtype, mean, std, contiguous=not gap))
 
     return draws.normal_of(source(generator), mean, std, draw)
 
