@@ -105,9 +105,10 @@ def run(lines: list[str]) -> tuple[str, str] | None:
             if found := difference(yours, ours, line):
                 if found[0] == "type" and found[1].startswith("('AttributeError'") and "('TypeError'" in found[1]:
                     return None  # by which its functions in Python fail, of what is no tensor
+                if found[0] == "taken" and "Overflow when unpacking" in found[1]:
+                    return "lenient", found[1]
                 if found[0] in ("taken", "type") and found[1].startswith("('TypeError'"):
-                    mine = found[1].rpartition("') (")[2] if "') (" in found[1] else found[1].rpartition('") (')[2]
-                    return ("lenient" if mine.startswith("'', ''") else "parser"), found[1]
+                    return {"taken": "lenient", "type": "parser"}[found[0]], found[1]
                 return None if is_free(lines, *found) else found
     except Ended:
         pass
