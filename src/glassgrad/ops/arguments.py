@@ -61,7 +61,7 @@ def _is_too_large(value: Any, error: Exception) -> bool:
 def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
     if isinstance(error, TypeError):
-        if _COMPLEX.search(str(error)):
+        if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
             raise RuntimeError("value cannot be converted to type double without overflow") from error
         return
     plain = inspect.unwrap(function)
