@@ -126,6 +126,10 @@ REASONS = [
         "^m = (.|\n)*" + last("diag|tri[lu]|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, "out=m")),
+    Reason(
+        "PyTorch reads what it has overwritten", "numbers", "",
+        "^m = (.|\n)*" + last("addm[mv]_|b?addbmm_|masked_scatter_"),
+    ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
     Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),

@@ -769,6 +769,7 @@ PROGRAMS = {
     """,
     "whole numbers beyond 64 bits": """
         a = torch.ones(2, 3)
+        torch.select_copy(a, 0, 2**63)
         a.sum(2**63)
         a.sum((2**63,))
         a.softmax(-(2**63) - 1)
@@ -827,6 +828,76 @@ PROGRAMS = {
         a = torch.tensor([-0.0, 0.0], requires_grad=True)
         b = torch.mvlgamma(a, 2)
         b.sum().backward()
+    """,
+    "None is no number": """
+        a, i = torch.ones(2, 2), torch.tensor([0, 1])
+        torch.add(a, a, alpha=None)
+        a.clone().sub_(a, alpha=None)
+        torch.rsub(a, 3, alpha=None)
+        torch.addmm(a, a, a, beta=None)
+        torch.addmv(a[0], a, a[0], alpha=None)
+        torch.baddbmm(a[None], a[None], a[None], alpha=None)
+        torch.index_add(a, 0, i, a, alpha=None)
+        torch.logspace(0, 1, 3, None)
+        torch.nn.functional.hardtanh_(a, None, 0.5)
+        torch.nn.functional.softplus(a, None)
+        torch.select(a, 0, None)
+        torch.select(a, 0, [1])
+        b = torch.select(a, 0, torch.tensor(1))
+        torch.resolve_conj(None)
+        torch.is_neg(2)
+    """,
+    "complex numbers are no settings": """
+        a = torch.ones(2, 2)
+        torch.nn.functional.softplus(a, 1j, 3.0)
+        torch.nn.functional.softplus(a, 2.0, 1j)
+        torch.nn.functional.threshold(a, 1j, 0.7)
+        torch.nn.functional.threshold_(a, 1j, 0.7)
+        torch.renorm(a, 1j, 0, 1j)
+        torch.renorm(a, 2, 0, 1j)
+        torch.celu(a, 1j)
+        torch.var(a, 0, correction=1j)
+        torch.linalg.cond(a, 0.0)
+        torch.repeat_interleave(a, torch.tensor([1, 2, 3]), -1)
+    """,
+    "whole numbers of NumPy's": """
+        import numpy as np
+        a, n = torch.arange(12.0).reshape(3, 4), np.int64(1)
+        b = torch.as_strided(a, (2, 2), (4, 1), n)
+        c = torch.as_strided_scatter(a, torch.zeros(2, 2), (2, 2), (4, 1), n)
+        d = torch.movedim(a, n, np.int64(0))
+        e = torch.fft.ifftshift(a, n)
+        f = torch.fft.fft2(a.double(), dim=n)
+        g = torch.linalg.vector_norm(a, np.int64(2), 0)
+        h = torch.histogram(a, np.int64(3))[0]
+        i = torch.nn.functional.interpolate(a[None], scale_factor=np.int64(2))
+        j = torch.bernoulli(a / 12, torch.tensor(0.3))
+    """,
+    "floats of NumPy's are numbers": """
+        import numpy as np
+        a, m = torch.arange(6.0).reshape(2, 3) / 6, np.float64(0.5)
+        b = torch.nn.functional.margin_ranking_loss(a, a, a, m)
+        c = torch.nn.functional.cosine_embedding_loss(a, a, a[:, 0], m)
+        d = torch.nn.functional.triplet_margin_loss(a, a + 1, a, m)
+        e = torch.nn.functional.cross_entropy(a, torch.tensor([0, 1]), label_smoothing=m)
+        f = torch.nn.functional.pairwise_distance(a, a + 1, 2.0, m)
+        g = torch.dist(a, a + 1, m)
+    """,
+    "what lies before the memory": """
+        a = torch.arange(12.0)[4:]
+        torch.as_strided(a, (2, 2), (2, 1), -1)
+        torch.as_strided_scatter(a, torch.zeros(2, 2), (2, 2), (2, 1), -1)
+        torch.cdist(a[None], a[None], float("nan"))
+        torch.renorm(a.reshape(2, 4), 2, 0, float("nan"))
+        torch.fft.hfft2(torch.tensor(1.0))
+        torch.fft.hfftn(torch.tensor(1.0))
+    """,
+    "chances are drawn as they will lie": """
+        a = torch.full((3, 4), 0.4, dtype=torch.float64)
+        b = torch.zeros((3, 4, 2), dtype=torch.float64)[..., 1].mT.contiguous().mT
+        torch.bernoulli(a, out=b)
+        c = torch.zeros((3, 4, 2))[..., 1]
+        torch.bernoulli(a, out=c)
     """,
     "frequencies of nothing": """
         a = torch.fft.rfftfreq(0)

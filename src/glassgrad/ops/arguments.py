@@ -6,6 +6,7 @@ Here that is looked at when a call of a function in Python has failed for anothe
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +27,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
 }
 
-
+#: What Python says of a complex number in the place of a real one.
+_COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
 #: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
 _NO_OPERATIONS = frozenset(
     ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
@@ -62,6 +64,8 @@ def _is_too_large(value: Any, error: Exception) -> bool:
 def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
     if isinstance(error, TypeError):
+        if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
+            raise RuntimeError("value cannot be converted to type double without overflow") from error
         return
     plain = inspect.unwrap(function)
     in_python = is_in_python(function)
@@ -77,7 +81,8 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             continue
         words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
         raise TypeError(words) from error
-    singles = plain.__code__.co_argcount if hasattr(plain, "__code__") else len(args)
+    names = parameters(plain)
+    singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
     for value in (*args[:singles], args[singles:], *kwargs.values()):
         if _is_too_large(value, error):
             raise ValueError("Overflow when unpacking long long") from error

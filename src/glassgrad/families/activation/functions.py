@@ -52,6 +52,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def _clipped(input: Tensor, min_val: float, max_val: float, inplace: bool) -> Tensor:
+    if type(min_val) not in _REAL or type(max_val) not in _REAL:
+        min_val, max_val = _real(input, "hardtanh_", min_val=min_val, max_val=max_val)
     if input._array.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if input._array.dtype.kind == "c":
@@ -100,7 +102,21 @@ def _stored(input: Tensor, *numbers: Any) -> list[Any]:
     return [np.asarray(number).astype(input._array.dtype).item() for number in numbers]
 
 
+_REAL = (float, int)
+
+
+def _real(input: Tensor, function: str, **numbers: Any) -> list[Any]:
+    """Settings as real numbers; PyTorch's errors where they are none, which NumPy would take."""
+    values = [number_of(function, name, position, value) for position, (name, value) in enumerate(numbers.items(), 2)]
+    for value in values:
+        if isinstance(value, complex):
+            dtypes.check_number(value, input._array.dtype)
+    return values
+
+
 def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
+    if type(threshold) not in _REAL:
+        (threshold,) = _real(input, "threshold", threshold=threshold)
     if input._array.dtype.char in FLOATS and type(value) is float:
         return threshold, value
     return _stored(input, threshold, value)
@@ -221,6 +237,8 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 @audible
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20, *, out: Any = None) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
+    if type(beta) not in _REAL or type(threshold) not in _REAL:
+        beta, threshold = _real(input, "softplus", beta=beta, threshold=threshold)
     return rows.softplus(input, beta, threshold, out=out)
 
 

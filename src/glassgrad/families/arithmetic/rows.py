@@ -34,6 +34,8 @@ def is_one(alpha: Any, array: Any) -> bool:
 
 
 def _check_factor(kind: str, alpha: Any) -> None:
+    if alpha is None:  # of which NumPy makes NaN
+        raise TypeError("argument 'alpha' must be Number, not NoneType")
     if type(alpha) is bool and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if kind in "biu" and isinstance(alpha, (float, complex)):
@@ -95,6 +97,8 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
             return self - scaled(other, alpha)
         return wide_steps(sub, self, other, _rounded(self, alpha))
     except TypeError:
+        if alpha is None:
+            raise
         raise RuntimeError(TWO_BOOLS) from None
 
 

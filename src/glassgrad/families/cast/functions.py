@@ -20,7 +20,7 @@ from ...ground.runtime import warn_once
 from ...ground.window import strides_of
 from ...ops.declare import composite
 from ...tensor import lifted, writable
-from ..arithmetic.functions import is_number, plain
+from ..arithmetic.functions import is_number, need_tensor, plain
 from ..index.rows import select
 from ..pointwise import limit as sign
 from . import rows as cast
@@ -446,6 +446,7 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
 @asking
 def is_conj(input: Tensor) -> bool:
     """Whether the tensor came from ``conj``, which PyTorch leaves for later; here it is done already."""
+    need_tensor("is_conj", "input", 1, input)
     return getattr(input, "_conjugate", False)
 
 
@@ -453,6 +454,7 @@ def is_conj(input: Tensor) -> bool:
 @asking
 def resolve_conj(input: Tensor) -> Tensor:
     """A copy of a conjugate, which is none; other tensors themselves."""
+    need_tensor("resolve_conj", "input", 1, input)
     if not is_conj(input):
         return input
     return copied(input)
@@ -462,6 +464,7 @@ def resolve_conj(input: Tensor) -> Tensor:
 @asking
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negations are never left for later here."""
+    need_tensor("resolve_neg", "input", 1, input)
     return input
 
 

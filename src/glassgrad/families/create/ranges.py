@@ -273,6 +273,7 @@ def logspace(
     if steps is None:
         raise no_match("logspace", (start, end), *_LINSPACE)
     first, last, count = _ends("logspace", start, end, steps)
+    base = number_of("logspace", "base", 4, base)
     kind = numpy_of(dtype, "logspace") or _default_kind(first, last)
 
     def make(sizes: Any, kind: Any) -> Any:
@@ -406,7 +407,7 @@ def as_strided_scatter(
     steps, room = strides_of(array), owner.nbytes // array.itemsize
     if overlaps((array.shape, steps, 0)):
         steps, start, room = dense(array.shape), 0, array.size  # as a copy lies
-    offset = start if storage_offset is None else storage_offset
+    offset = start if storage_offset is None else window.placed(storage_offset)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if needed > room:
         raise RuntimeError(

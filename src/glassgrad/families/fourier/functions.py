@@ -73,8 +73,8 @@ def _points(size: int) -> int:
 def _plan(input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes and sizes of a transform of several dimensions."""
     had = input._array.shape
-    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    sizes = None if s is None else (s,) if isinstance(s, int) else tuple(s)
+    dims = None if dim is None else (dim,) if hasattr(dim, "__index__") else tuple(dim)
+    sizes = None if s is None else (s,) if hasattr(s, "__index__") else tuple(s)
     if dims is not None:
         axes = tuple(_axis(input, d) for d in dims)
         if len(set(axes)) < len(axes):
@@ -222,8 +222,10 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
     """A complex input trimmed or filled to the halves of ``s``, its axes, and the size of the last one's result."""
     demand(f"fft_{function}", input=input)
     values = _promoted(f"fft_{function}", input, True)
-    last = (s,) if isinstance(s, int) else s
-    dims = (dim,) if isinstance(dim, int) else dim
+    last = (s,) if hasattr(s, "__index__") else s
+    dims = (dim,) if hasattr(dim, "__index__") else dim
+    if not values._array.ndim and dims is not None and len(dims):
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not values._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):
         _at_least_one(function, ())
     axes, sizes = _plan(values, [*last[:-1], -1] if last is not None and dims is None else None, dims)
@@ -322,7 +324,7 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tens
 def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
     demand(function, input=input)
     sizes = input._array.shape
-    dims = range(len(sizes)) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = range(len(sizes)) if dim is None else [dim] if hasattr(dim, "__index__") else dim
     dims = tuple(axis_of(d, len(sizes)) for d in dims)
     return roll(input, tuple((sizes[d] + extra) // 2 for d in dims), dims)  # type: ignore[no-any-return]
 

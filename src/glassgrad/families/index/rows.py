@@ -34,9 +34,17 @@ def blank(self: Any, /, sizes: Any) -> Any:
 # -- views of a part, each with its adjoint ----------------------------------------------------------------------------
 
 
+def _index(value: Any) -> Any:
+    """An index of another type; TypeError for what would choose more, or add a dimension."""
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(value)}")
+
+
 @op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)}, batched="dims")
 def select(self: Any, /, dim: Any, index: Any) -> Any:
     """The view at ``index`` of ``dim``, that dimension dropped."""
+    index = index if type(index) is int else _index(index)
     try:
         if dim == 0:
             return self[index, ...]
@@ -45,10 +53,6 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
         if not self.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
         axis = axis_of(dim, self.ndim)
-        if not hasattr(index, "__index__"):
-            raise TypeError(
-                f"select(): argument 'index' (position 2) must be int, not {dtypes.called(index)}"
-            ) from None
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {axis}"
         ) from None

@@ -130,6 +130,8 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     axis = _slices("index_add_", self, index, source, dim)
+    if alpha is None:  # of which NumPy makes NaN
+        raise TypeError("argument 'alpha' must be Number, not NoneType")
     if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     return _slices_added(np.array(self, order="C"), index, source, axis)

@@ -380,7 +380,7 @@ def repeat_interleave(
     elif times.ndim == 1 and times.size != sizes[axis]:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{times.size} and input.size({axis}) = {sizes[axis]}"
+            f"{times.size} and input.size({dim}) = {sizes[axis]}"
         )
     return index_select(input, wrap(_spread(times, output_size)), axis)
 

@@ -248,7 +248,7 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
     if input._array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p if isinstance(p, str) else f'{p:g}'}")
     if not input._array.size:
         ratio: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], dtype=dtypes.of(input._array.real.dtype))
     elif p is None or abs_order(p) == 2:

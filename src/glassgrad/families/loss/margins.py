@@ -45,7 +45,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     cosine = sum_dim(input1 * input2, dim, False) / sqrt(first * second)
     zeros = zero_like(cosine.detach())
     ones = add_number(zeros, 1)
-    apart = clamp_min_number(sub_number(cosine, margin), 0)
+    apart = clamp_min_number(sub_number(cosine, float(margin)), 0)
     alike = where(target == 1, ones - cosine, zeros)
     return reduced(alike + where(target == -1, apart, zeros), reduction)
 
@@ -63,7 +63,7 @@ def functional_cosine_embedding_loss(
 @composite(method=False)
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
     """By how much pairs miss the order that ``target`` (1 or -1) wants."""
-    return reduced(clamp_min_number(add_number(-target * (input1 - input2), margin), 0), reduction)
+    return reduced(clamp_min_number(add_number(-target * (input1 - input2), float(margin)), 0), reduction)
 
 
 @functional
@@ -122,7 +122,7 @@ def triplet_margin_loss(
 ) -> Any:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
     near, far = _distances(anchor, positive, negative, swap, lambda a, b: pairwise_distance(a, b, p, eps))
-    return reduced(clamp_min_number(add_number(near, margin) - far, 0), reduction)
+    return reduced(clamp_min_number(add_number(near, float(margin)) - far, 0), reduction)
 
 
 @functional

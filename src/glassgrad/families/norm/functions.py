@@ -40,6 +40,8 @@ def vector_norm(
 ) -> Any:
     """The norm of order ``ord`` of all elements, or of those along ``dim``."""
     check_tensor(input, "linalg_vector_norm")
+    if isinstance(ord, np.number):
+        ord = ord.item()
     if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
     if input._array.dtype.kind in "bui":

@@ -22,7 +22,7 @@ from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ...ops.torch_function import DisableTorchFunctionSubclass
 from ...tensor.lifted import Lifted
-from ..arithmetic.functions import plain
+from ..arithmetic.functions import need_tensor, plain
 from ..join.functions import stack
 from ..shape.rows import alias
 
@@ -141,6 +141,7 @@ def is_signed(input: Tensor) -> bool:
 @asking
 def is_neg(input: Tensor) -> bool:
     """False: negations are never left for later here."""
+    need_tensor("is_neg", "input", 1, input)
     return False
 
 

@@ -296,6 +296,8 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         need_tensor("bernoulli", "out", 3, out)
         check_gradients(Composed("bernoulli"), (input,), out)
         return bernoulli_(out.resize_(input._array.shape), input, generator=generator)
+    if isinstance(p, Tensor):
+        p = float(p)  # type: ignore[arg-type]
     if p is None:
         result = rows.bernoulli_like(input, generator)
     elif isinstance(input, lifted.Lifted):

@@ -240,6 +240,8 @@ def histogram(
 
     Not differentiable.
     """
+    if isinstance(bins, np.integer):
+        bins = int(bins)
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))

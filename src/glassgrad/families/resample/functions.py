@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...core.tensor import Tensor
 from ...ground.listening import audible
 from ...ground.runtime import warn
@@ -48,7 +50,7 @@ def _resized(
     wanted = (
         isinstance(output_size, (list, tuple)) and all([_is_count(n) for n in output_size])
         if scale_factors is None
-        else all([isinstance(factor, (int, float)) for factor in scale_factors])
+        else all([isinstance(factor, (int, float, np.number)) for factor in scale_factors])
     )
     if not wanted:
         raise _mismatch(function, dims, input, output_size, align_corners, scale_factors)

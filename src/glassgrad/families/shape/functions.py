@@ -342,8 +342,8 @@ def permute(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """The view with the dimensions ``source`` at the places ``destination``, the others in their order."""
     ndim = input._array.ndim
-    sources = (source,) if isinstance(source, int) else tuple(source)
-    destinations = (destination,) if isinstance(destination, int) else tuple(destination)
+    sources = (source.__index__(),) if hasattr(source, "__index__") else tuple(source)
+    destinations = (destination.__index__(),) if hasattr(destination, "__index__") else tuple(destination)
     if len(sources) != len(destinations):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
     if any(step < 0 for step in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     root, here = memory_of(self)
-    offset = here if storage_offset is None else storage_offset
+    offset = here if storage_offset is None else placed(storage_offset)
     size, stride = tuple(size), tuple(stride)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if needed * self.itemsize > root.nbytes:
@@ -38,11 +39,19 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
     return look(self, (size, stride, offset - here))
 
 
+def placed(storage_offset: Any) -> int:
+    """An offset in memory, of any kind of whole number; PyTorch's error where it lies before the memory."""
+    offset = operator.index(storage_offset)
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    return offset
+
+
 @as_strided.derivative("self")
 def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any, layout: Any) -> Any:
     """The gradient of every element that the view shows, added where it lies in memory."""
     strides, start = (dense(self_sizes), 0) if layout is None else layout
-    offset = 0 if storage_offset is None else storage_offset - start
+    offset = 0 if storage_offset is None else placed(storage_offset) - start
     return embed_window(grad, (tuple(size), tuple(stride), offset), self_sizes, strides)
 
 

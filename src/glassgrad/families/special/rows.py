@@ -290,6 +290,8 @@ def mvlgamma(self: Any, /, p: Any) -> Any:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
+    if p >= 2**63:  # of which nobody sees the end
+        raise ValueError("Overflow when unpacking long long")
     kind = self.dtype.type
     total = log_gamma(np.asarray(self))
     for step in range(1, p):
