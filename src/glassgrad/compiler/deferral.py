@@ -23,13 +23,11 @@ from ..core.tensor import Tensor, new
 from ..ground import listening, modes
 from ..ground.exposed import is_exposed
 from ..tensor.parameter import Parameter
-from .formulas import formula_of
+from .formulas import ALONE, FEWEST, formula_of
 from .lazy import Cell, Deferred, Lazy, computed, needed, number
 from .operations import TELLING, VALUES, parts
 
-FEWEST = 1 << 14  # elements: a loop of fewer costs what it saves
 MOST = 32  # operations: longer loops take long to compile
-ALONE = {"sin", "cos"}  # a loop would call the C library for each number, as only pieces near zero have a polynomial
 #: Functions in Python that only choose the row, which is heard then.
 _FRONTS = frozenset(
     "reflected_sub reflected_div power_operator pow square abs_operator relu sigmoid tanh sub div mul add rsub".split()

@@ -10,6 +10,9 @@ from typing import Any
 
 from .program import Step
 
+FEWEST = 1 << 14  # elements: a loop of fewer costs what it saves
+ALONE = {"sin", "cos"}  # a loop would call the C library for each number, as only pieces near zero have a polynomial
+
 
 @dataclass(frozen=True)
 class Formula:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernels import compiled
-from .deferral import ALONE, FEWEST
-from .formulas import given_to
+from .formulas import ALONE, FEWEST, given_to
 from .program import Step, Value, is_numeric
 
 WORTH_IT = 1 << 16  # elements of a single step, which NumPy does as well, but on one thread
