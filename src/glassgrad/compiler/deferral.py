@@ -201,6 +201,8 @@ class Run:
     def end(self) -> None:
         """Compute what is pending at the end of the function, after which nobody hears what is written to operands."""
         interrupt: BaseException | None = None
+        for cell in self.pending:
+            cell.is_busy = False  # no kernel is at work any more, though an interrupt may have left it said
         while self.pending:
             try:
                 self.flush(None)

@@ -66,8 +66,11 @@ def scaled_dot_product_attention(
                 "the math kernel and the fused kernels."
             )
         raise RuntimeError("No available kernel. Aborting execution.")
+    arguments = query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa
+    if modes.local.autocast is None:
+        return _composed(*arguments)
     with cast_already():
-        return _composed(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+        return _composed(*arguments)
 
 
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causal: Any, scale: Any) -> None:
