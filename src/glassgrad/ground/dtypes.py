@@ -240,6 +240,12 @@ def converted(array: Any, kind: np.dtype[Any]) -> Any:
     return np.broadcast_to(once.astype(kind), array.shape)
 
 
+def check_given(name: str, value: Any) -> None:
+    """Raise TypeError for None in the place of a number, of which NumPy makes NaN."""
+    if value is None:
+        raise TypeError(f"argument '{name}' must be Number, not NoneType")
+
+
 def check_number(value: Any, kind: np.dtype[Any]) -> None:
     """Raise PyTorch's error where a Python number does not fit into elements of a NumPy dtype.
 

@@ -34,8 +34,7 @@ def is_one(alpha: Any, array: Any) -> bool:
 
 
 def _check_factor(kind: str, alpha: Any) -> None:
-    if alpha is None:  # of which NumPy makes NaN
-        raise TypeError("argument 'alpha' must be Number, not NoneType")
+    dtypes.check_given("alpha", alpha)
     if type(alpha) is bool and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if kind in "biu" and isinstance(alpha, (float, complex)):

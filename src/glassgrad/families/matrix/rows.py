@@ -103,12 +103,6 @@ def whole_factors(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return beta, alpha
 
 
-def _factor(kind: Any, name: str, value: Any) -> Any:
-    if value is None:  # of which NumPy makes NaN
-        raise TypeError(f"argument '{name}' must be Number, not NoneType")
-    return kind(value)
-
-
 def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) -> Any:
     """``beta * self + alpha * multiply(a, b)`` in the dtype of ``a``, rounded once; a zero ``beta`` hides even NaN."""
     kind = a.dtype
@@ -118,9 +112,11 @@ def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) ->
     beta, alpha = whole_factors(result, beta, alpha)
     work = result.dtype.type
     if alpha != 1:
-        result = result * _factor(work, "alpha", alpha)
+        dtypes.check_given("alpha", alpha)
+        result = result * work(alpha)
     if beta != 0:
-        result = result + (self if beta == 1 else self * _factor(work, "beta", beta))
+        dtypes.check_given("beta", beta)
+        result = result + (self if beta == 1 else self * work(beta))
     return result.astype(kind, copy=False)
 
 
