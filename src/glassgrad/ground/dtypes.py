@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, TypeAlias, final
 
 import ml_dtypes
 import numpy as np
 
 _READ_ONLY = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy", "scalar_name")
+
+#: A number of any sort, as PyTorch declares it where it takes complex ones, if only to refuse them later.
+Number: TypeAlias = Any
 
 
 @final

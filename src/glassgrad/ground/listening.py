@@ -59,6 +59,9 @@ overridden: Callable[..., Any] = NotImplemented
 NOT_TAKEN = object()
 #: ``with_numbers(function, args, kwargs, error)``: a call that failed, with numbers for 0-d tensors, or NOT_TAKEN.
 with_numbers: Callable[..., Any] = NotImplemented
+#: ``refuse_types(function, args, kwargs)``: raises PyTorch's error for a setting of another type than is declared; from
+#: ops/arguments.py.
+refuse_types: Callable[..., None] = NotImplemented
 #: ``refuse_sooner(function, args, kwargs, error)``: raises PyTorch's error where it would have refused a call, which
 #: failed here, for another reason; from ops/arguments.py.
 refuse_sooner: Callable[..., None] = NotImplemented
@@ -82,6 +85,52 @@ def asking(function: Function) -> Function:
         if not silent.issuperset(map(type, args)):
             ask_first(args, kwargs)
         return function(*args)  # an empty dictionary would cost time
+
+    return call  # type: ignore[return-value]
+
+
+_EVERYDAY: dict[str, set[type]] = {  # types of what is taken unseen, by what is declared
+    "bool": {bool}, "int": {int}, "str": {str}, "float": {float, int, bool}, "Number": {float, int, bool, complex},
+    "tuple[int, ...]": set(), "None": {type(None)},
+}  # fmt: skip
+_MOST = 2**63
+
+
+def parsed(function: Function) -> Function:
+    """A decorator below that which makes a function audible: it refuses settings as PyTorch's parser does.
+
+    Those that are declared ``bool``, ``int``, ``float``, ``Number``, ``str`` or ``tuple[int, ...]`` are looked at before
+    the call, which costs a fifth of a microsecond.
+    """
+    plain = inspect.unwrap(function)
+    declared = {name: str(kind).split(" | ") for name, kind in plain.__annotations__.items() if name != "return"}
+    everyday = {
+        name: set().union(*[_EVERYDAY[kind] for kind in kinds])
+        for name, kinds in declared.items()
+        if _EVERYDAY.keys() >= {*kinds}
+    }
+    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    places = [(place, everyday[name]) for place, name in enumerate(names) if name in everyday]
+    if not places:  # but such as ``requires_grad``, of what makes tensors
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        count = len(args)
+        for place, types in places:
+            if place >= count:
+                break
+            value = args[place]
+            if type(value) not in types or (type(value) is int and not -_MOST <= value < _MOST):
+                refuse_types(function, args, kwargs)
+                break
+        for name, value in kwargs.items():
+            if name in everyday and (
+                type(value) not in everyday[name] or (type(value) is int and not -_MOST <= value < _MOST)
+            ):
+                refuse_types(function, args, kwargs)
+                break
+        return function(*args, **kwargs) if kwargs else function(*args)
 
     return call  # type: ignore[return-value]
 

@@ -21,11 +21,17 @@ from .in_python import is_in_python
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "Tensor": (Tensor,),
-    "bool": (bool, np.bool_),
+    "bool": (bool,),
     "int": (int, np.integer),
-    "float": (float, int, complex, np.number),  # a complex one is told apart by what takes it
+    "float": (float, int, np.number),
+    "Number": (complex, float, int, np.number),
     "str": (str,),
+    "tuple[int, ...]": (tuple, list),
+    "None": (type(None),),
 }
+_NUMBERS = ("int", "float", "Number")
+#: What PyTorch's messages call them, where Python has another name.
+_CALLED = {"tuple[int, ...]": "tuple of ints"}
 
 #: What Python says of a complex number in the place of a real one.
 _COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
@@ -45,12 +51,36 @@ def _given(names: tuple[str, ...], args: Any, kwargs: Any) -> Iterator[tuple[str
 def _is_taken(value: Any, kind: str) -> bool:
     """Whether PyTorch's parser takes a value for such a parameter: a 0-d tensor for a number, and strangers for all."""
     if isinstance(value, Tensor):
-        return kind == "Tensor" or (not value._array.ndim and (kind != "int" or value._array.dtype.kind in "iub"))
+        is_whole = value._array.dtype.kind in "iu"
+        return kind == "Tensor" or (not value._array.ndim and kind in _NUMBERS and (kind != "int" or is_whole))
     if isinstance(value, bool):
-        return kind in ("bool", "float")
+        return kind in ("bool", "float", "Number")
+    if kind == "tuple[int, ...]":  # of which PyTorch looks at the first
+        return isinstance(value, (tuple, list)) and (not value or _is_taken(value[0], "int"))
     if isinstance(value, _KINDS[kind]) or hasattr(value, "__torch_function__"):
         return True
-    return kind in ("int", "float") and hasattr(value, "__index__")
+    return kind in _NUMBERS and hasattr(value, "__index__")
+
+
+def _check_types(plain: Any, declared: Any, args: Any, kwargs: Any, error: Exception | None) -> None:
+    """Raise PyTorch's error for the first argument of another type than is declared."""
+    for name, position, value in _given(parameters(plain), args, kwargs):
+        kinds = str(declared.get(name, "Any")).split(" | ")
+        if _KINDS.keys() >= {*kinds} and not any(_is_taken(value, kind) for kind in kinds):
+            kind = _CALLED.get(kinds[0], kinds[0])
+            words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
+            raise TypeError(words) from error
+
+
+def _refuse_types(function: Any, args: Any, kwargs: Any) -> None:
+    """Raise PyTorch's error for types of arguments, and for whole numbers that 64 bits do not hold."""
+    plain = inspect.unwrap(function)
+    declared = plain.__annotations__
+    _check_types(plain, declared, args, kwargs, None)
+    for name, _, value in _given(parameters(plain), args, kwargs):
+        is_whole = str(declared.get(name)).startswith("int") and isinstance(value, int)
+        if is_whole and not -(2**63) <= value < 2**63:
+            raise ValueError("Overflow when unpacking long long")
 
 
 def _is_too_large(value: Any, error: Exception) -> bool:
@@ -76,11 +106,10 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             if element is absent:
                 words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
                 raise TypeError(words) from error
-        kind, _, rest = ("Tensor" if value is absent else str(declared.get(name))).partition(" | ")
-        if kind not in _KINDS or (rest and rest != "None") or (rest and value is None) or _is_taken(value, kind):
-            continue
-        words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
-        raise TypeError(words) from error
+        if value is absent:
+            words = f"{plain.__name__}(): argument '{name}'{position} must be Tensor, not {called(value)}"
+            raise TypeError(words) from error
+    _check_types(plain, declared, args, kwargs, error)
     names = parameters(plain)
     singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
     for value in (*args[:singles], args[singles:], *kwargs.values()):
@@ -98,4 +127,4 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         check_writable(target, True)
 
 
-listening.refuse_sooner = _refuse_sooner
+listening.refuse_sooner, listening.refuse_types = _refuse_sooner, _refuse_types

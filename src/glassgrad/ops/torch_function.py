@@ -8,6 +8,7 @@ about, as if he had been asked at once. Instances of subclasses are asked when a
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -220,6 +221,7 @@ def _overridden(function: Any, args: Any, kwargs: Any) -> Any:
     return ask(function, overloaded(_values(args, kwargs)), args, kwargs or None)
 
 
+_NO_NUMBER = re.compile("Tensor|bool|str|tuple")  # of what is declared
 _FAILURES = (TypeError, AttributeError, ValueError)  # what comes of a tensor in the place of a number
 
 
@@ -227,7 +229,7 @@ _signature = lru_cache(inspect.signature)
 
 
 def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
-    """What a call that failed gives with numbers for 0-d tensors, where none is declared a Tensor; or NOT_TAKEN."""
+    """What a call that failed gives with numbers for 0-d tensors, where those are declared or nothing; or NOT_TAKEN."""
     if not isinstance(error, _FAILURES) or all(number_of(value) is value for value in (*args, *kwargs.values())):
         return call.NOT_TAKEN
     signature = _signature(function)
@@ -237,7 +239,7 @@ def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> An
             parameter = signature.parameters[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
                 bound.arguments[name] = tuple(map(number_of, value))
-            elif "Tensor" not in str(parameter.annotation):
+            elif not _NO_NUMBER.search(str(parameter.annotation)):
                 bound.arguments[name] = number_of(value)
         return function(*bound.args, **bound.kwargs)
     except Exception:

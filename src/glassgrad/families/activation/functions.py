@@ -10,6 +10,7 @@ from ...core import write
 from ...core.row import FLOATS
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
+from ...ground.dtypes import Number
 from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
@@ -44,14 +45,14 @@ def relu_(input: Tensor) -> Tensor:
 
 
 @audible
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, limited to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return _clipped(input, min_val, max_val, inplace)
 
 
-def _clipped(input: Tensor, min_val: float, max_val: float, inplace: bool) -> Tensor:
+def _clipped(input: Tensor, min_val: Number, max_val: Number, inplace: bool) -> Tensor:
     if type(min_val) not in _REAL or type(max_val) not in _REAL:
         min_val, max_val = _real(input, "hardtanh_", min_val=min_val, max_val=max_val)
     if input._array.dtype.kind == "b":
@@ -66,7 +67,7 @@ def _clipped(input: Tensor, min_val: float, max_val: float, inplace: bool) -> Te
 
 
 @audible
-def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+def hardtanh_(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
     """In-place :func:`hardtanh`."""
     return _clipped(input, min_val, max_val, True)
 
@@ -78,7 +79,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @audible
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
     """The elements, negative ones times a small slope."""
     if type(negative_slope) is not float:
         negative_slope = number_of("leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope)
@@ -90,7 +91,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 @audible
-def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+def leaky_relu_(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """In-place :func:`leaky_relu`."""
     return leaky_relu(input, negative_slope, True)
 
@@ -122,28 +123,28 @@ def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
     return _stored(input, threshold, value)
 
 
-@composite(method=False)
-def threshold(input: Tensor, threshold: float, value: float, *, out: Any = None) -> Tensor:
+@composite(method=False, parse=False)
+def threshold(input: Tensor, threshold: Number, value: Number, *, out: Any = None) -> Tensor:
     """The elements above ``threshold``, ``value`` for the others."""
     return rows.threshold(input, *_limits(input, threshold, value), out=out)
 
 
 @composite(method=False)
-def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
     """In-place :func:`threshold`."""
     writable.check_writable(input, False)
     return _written(rows.threshold_written, input, *_limits(input, threshold, value))
 
 
 @functional
-def functional_threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def functional_threshold(input: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
     """The elements above ``threshold``, ``value`` for the others."""
     limits = _limits(input, threshold, value)
     return _written(rows.threshold_written, input, *limits) if inplace else rows.threshold(input, *limits)
 
 
 @composite()
-def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
+def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor:
     """The elements, those within ``lambd`` of zero replaced by zero."""
     if type(lambd) is not float:
         lambd = number_of("hardshrink", "lambd", 2, lambd)
@@ -153,7 +154,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
 
 
 @audible
-def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
+def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
     if not 0 <= lambd <= 65504 and input.dtype.is_floating_point:  # the largest number of the smallest dtype
         name, most = input.dtype.scalar_name, dtypes.finfo(input.dtype).max
@@ -168,7 +169,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 @audible
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def elu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x) - 1)."""
     if type(alpha) is not float:
         alpha = number_of("elu_" if inplace else "elu", "alpha", 2, alpha)
@@ -176,12 +177,12 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 @audible
-def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+def elu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """In-place :func:`elu`."""
     return elu(input, alpha, True)
 
 
-@composite(method=False)
+@composite(method=False, parse=False)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential unit that keeps mean and variance."""
     if inplace:
@@ -195,8 +196,8 @@ def selu_(input: Tensor) -> Tensor:
     return selu(input, True)
 
 
-@composite(method=False)
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+@composite(method=False, parse=False)
+def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     if type(alpha) is not float:
         alpha = number_of("celu_" if inplace else "celu", "alpha", 2, alpha)
@@ -206,7 +207,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 @composite(method=False)
-def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """In-place :func:`celu`."""
     return celu(input, alpha, True)
 
@@ -235,7 +236,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @audible
-def softplus(input: Tensor, beta: float = 1, threshold: float = 20, *, out: Any = None) -> Tensor:
+def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20, *, out: Any = None) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
     if type(beta) not in _REAL or type(threshold) not in _REAL:
         beta, threshold = _real(input, "softplus", beta=beta, threshold=threshold)
@@ -328,10 +329,10 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return parametric.glu(input, dim)
 
 
-@composite(method=False)
+@composite(method=False, parse=False)
 @asking
 def rrelu(
-    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+    input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """The elements, negative ones times a random slope from [lower, upper] while training, their mean otherwise."""
     if type(lower) is not float or type(upper) is not float:
@@ -356,6 +357,6 @@ def rrelu(
 
 
 @composite(method=False)
-def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+def rrelu_(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False) -> Tensor:
     """In-place :func:`rrelu`."""
     return rrelu(input, lower, upper, training, True)

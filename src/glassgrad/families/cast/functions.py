@@ -216,7 +216,7 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     return is_laid(self._array, name)
 
 
-@composite(function=False)
+@composite(function=False, parse=False)
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of ``src``, broadcast and cast, into the tensor."""
     data = writable.memory(self)
@@ -327,7 +327,7 @@ _DETACHED_VIEW = (
 )
 
 
-@composite(function=False)
+@composite(function=False, parse=False)
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """What ``load_state_dict`` exchanges this tensor with, where ``torch.__future__`` lets it swap tensors."""
     return detach(other if assign else copy_(self, other))

@@ -43,7 +43,7 @@ def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
     return padded
 
 
-@composite(page="torch")
+@composite(page="torch", parse=False)
 def stft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
     center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,

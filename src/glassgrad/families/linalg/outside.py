@@ -213,7 +213,7 @@ def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
     return basis
 
 
-@composite(method=False, page="torch")
+@composite(method=False, page="torch", parse=False)
 def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:  # noqa: N803
     """The ``q`` largest singular values of ``A - M``, nearly, and their vectors: ``U``, ``S`` and ``V``."""
     demand("svd_lowrank", A=A)
@@ -232,7 +232,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     return (v, s, u) if rows < columns else (u, s, v)
 
 
-@composite(method=False, page="torch")
+@composite(method=False, page="torch", parse=False)
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:  # noqa: N803
     """The ``q`` first principal components of the rows of ``A``, nearly: ``U``, ``S`` and ``V``."""
     demand("pca_lowrank", A=A)

@@ -230,7 +230,7 @@ def check_kinds(input: Any, *parameters: Any) -> None:
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
-@composite(method=False, page="torch.nn.functional")
+@composite(method=False, page="torch.nn.functional", parse=False)
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
     cudnn_enable: bool = True,
@@ -295,7 +295,7 @@ def _by_root_mean_square(input: Any, *others: Any) -> tuple[Any]:
 FORMS["rms_norm"] = Form(_by_root_mean_square, 1)
 
 
-@composite(method=False)
+@composite(method=False, parse=False)
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
 ) -> Any:

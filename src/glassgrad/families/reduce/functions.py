@@ -184,7 +184,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     return nansum(input, dim, keepdim, dtype=dtype).div(numbers, out=out)
 
 
-@composite(name="prod")
+@composite(name="prod", parse=False)
 def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or the products along ``dim``."""
     kind = None if dtype is None and out is None else numpy_dtype(dtype, "prod", out)
@@ -282,7 +282,7 @@ def _extreme(
     return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
-@composite(name="max", page="torch")
+@composite(name="max", page="torch", parse=False)
 def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise."""
     if dim is UNSET and other is None:
@@ -290,7 +290,7 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
 
 
-@composite(name="min")
+@composite(name="min", parse=False)
 def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
     if dim is UNSET and other is None:
@@ -306,13 +306,13 @@ def _dims_with_elements(dim: Any, input: Any, function: str) -> Any:
     return axes
 
 
-@composite()
+@composite(parse=False)
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The largest elements along ``dim``; equal ones share the gradient."""
     return ext.amax_dim(input, _dims_with_elements(dim, input, "amax"), keepdim, out=out)
 
 
-@composite()
+@composite(parse=False)
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The smallest elements along ``dim``; equal ones share the gradient."""
     return ext.amin_dim(input, _dims_with_elements(dim, input, "amin"), keepdim, out=out)
@@ -378,13 +378,13 @@ def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -
     return row(input, some_dims(dim, input._array.ndim, name), keepdim, out=out)
 
 
-@composite(name="all")
+@composite(name="all", parse=False)
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are nonzero, of the tensor or along ``dim``."""
     return _truth(ext.all_dim, "all", input, dim, keepdim, out)
 
 
-@composite(name="any")
+@composite(name="any", parse=False)
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is nonzero, of the tensor or along ``dim``."""
     return _truth(ext.any_dim, "any", input, dim, keepdim, out)
