@@ -219,6 +219,9 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
             values.append(left.pop(name) if name in left else plan.defaults[name])
     if left or len(values) != len(plan.parameters):
         raise refusals.misfit(row, args, named)
+    for name, types in row.parsed.items():
+        if listening.is_strange(values[plan.parameters.index(name)], types):
+            refusals.check_settings(row, *values)
     return values[:count], values[count:], out
 
 

@@ -143,6 +143,12 @@ def _caller(row: Row) -> list[str]:
                 f"        if a0.size >= {row.large}:",
                 f"            return {name}_large({', '.join([*public, *row.settings])})",
             ]
+    for setting, types in row.parsed.items():
+        NAMES[f"{name}_types_{setting}"] = types
+        lines += [
+            f"    if type({setting}) not in {name}_types_{setting}:",
+            f"        doors.refusals.check_settings({name}_row, {', '.join([*public, *row.settings])})",
+        ]
     kernel = f"{name}_kernel({', '.join([*_arrays(row), *row.settings])})"
     if row.form:  # spares the call
         kernel = f"{row.form} if {_at_defaults(row)} else {kernel}" if row.settings else row.form

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from . import modes
 from .errors import ValuesHidden
+from .size import Size
 from .synonyms import in_pytorchs_words, parameters, synonyms_in
 
 #: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.
@@ -91,9 +92,28 @@ def asking(function: Function) -> Function:
 
 _EVERYDAY: dict[str, set[type]] = {  # types of what is taken unseen, by what is declared
     "bool": {bool}, "int": {int}, "str": {str}, "float": {float, int, bool}, "Number": {float, int, bool, complex},
-    "tuple[int, ...]": set(), "None": {type(None)},
+    "tuple[int, ...]": {tuple, list, Size}, "None": {type(None)},
 }  # fmt: skip
+_LISTS = (tuple, list)
 _MOST = 2**63
+
+
+def everyday_types(function: Any) -> dict[str, set[type]]:
+    """The types that are taken unseen for each setting of a function that is declared to be of some type."""
+    declared = {name: str(kind).split(" | ") for name, kind in function.__annotations__.items() if name != "return"}
+    return {
+        name: set().union(*[_EVERYDAY[kind] for kind in kinds])
+        for name, kinds in declared.items()
+        if _EVERYDAY.keys() >= {*kinds}
+    }
+
+
+def is_strange(value: Any, types: set[type]) -> bool:
+    """Whether a setting is to be looked at more closely: it is of no everyday type, or begins with what is no number."""
+    kind = type(value)
+    if kind is int:
+        return int not in types or not -_MOST <= value < _MOST
+    return kind not in types or (kind in _LISTS and len(value) > 0 and type(value[0]) is not int)
 
 
 def parsed(function: Function) -> Function:
@@ -103,15 +123,10 @@ def parsed(function: Function) -> Function:
     the call, which costs a fifth of a microsecond.
     """
     plain = inspect.unwrap(function)
-    declared = {name: str(kind).split(" | ") for name, kind in plain.__annotations__.items() if name != "return"}
-    everyday = {
-        name: set().union(*[_EVERYDAY[kind] for kind in kinds])
-        for name, kinds in declared.items()
-        if _EVERYDAY.keys() >= {*kinds}
-    }
+    everyday = everyday_types(plain)
     names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
     places = [(place, everyday[name]) for place, name in enumerate(names) if name in everyday]
-    if not places:  # but such as ``requires_grad``, of what makes tensors
+    if not everyday or "requires_grad" in everyday:  # what makes tensors costs little, and has hardly other settings
         return function
 
     @functools.wraps(function)
@@ -120,14 +135,11 @@ def parsed(function: Function) -> Function:
         for place, types in places:
             if place >= count:
                 break
-            value = args[place]
-            if type(value) not in types or (type(value) is int and not -_MOST <= value < _MOST):
+            if is_strange(args[place], types):
                 refuse_types(function, args, kwargs)
                 break
         for name, value in kwargs.items():
-            if name in everyday and (
-                type(value) not in everyday[name] or (type(value) is int and not -_MOST <= value < _MOST)
-            ):
+            if name in everyday and is_strange(value, everyday[name]):
                 refuse_types(function, args, kwargs)
                 break
         return function(*args, **kwargs) if kwargs else function(*args)

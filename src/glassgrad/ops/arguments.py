@@ -68,8 +68,10 @@ def _check_types(plain: Any, declared: Any, args: Any, kwargs: Any, error: Excep
         kinds = str(declared.get(name, "Any")).split(" | ")
         if _KINDS.keys() >= {*kinds} and not any(_is_taken(value, kind) for kind in kinds):
             kind = _CALLED.get(kinds[0], kinds[0])
-            words = f"{plain.__name__}(): argument '{name}'{position} must be {kind}, not {called(value)}"
-            raise TypeError(words) from error
+            found = f", not {called(value)}"
+            if "tuple[int, ...]" in kinds and isinstance(value, (tuple, list)):
+                kind, found = "tuple of ints", f", but found element of type {called(value[0])} at pos 0"
+            raise TypeError(f"{plain.__name__}(): argument '{name}'{position} must be {kind}{found}") from error
 
 
 def _refuse_types(function: Any, args: Any, kwargs: Any) -> None:
@@ -101,11 +103,14 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     in_python = is_in_python(function)
     declared = {} if in_python else plain.__annotations__  # in Python no parser looks at them
     absent = declared if in_python and getattr(error, "name", "") != "_array" else getattr(error, "obj", declared)
-    for number, (name, position, value) in enumerate(_given(parameters(plain), args, kwargs)):
+    several = (args,) if plain.__code__.co_flags & inspect.CO_VARARGS and not plain.__code__.co_argcount else ()
+    given = [value for _, _, value in _given(parameters(plain), args, kwargs)]
+    for number, value in enumerate(several or given):
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
             if element is absent:
                 words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
                 raise TypeError(words) from error
+    for name, position, value in _given(parameters(plain), args, kwargs):
         if value is absent:
             words = f"{plain.__name__}(): argument '{name}'{position} must be Tensor, not {called(value)}"
             raise TypeError(words) from error

@@ -143,13 +143,13 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
 
 
 @composite(method=False)
-def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Any:
     """``other - alpha * input``."""
     if not is_number(other):
-        return arithmetic.rsub(input, other, alpha, out=out)
+        return arithmetic.rsub(input, other, alpha)
     arithmetic.no_single_bool(input, other)
     other = plain(other)
-    return arithmetic.rsub_number(raised(input, other, out), other, alpha, out=out)
+    return arithmetic.rsub_number(raised(input, other), other, alpha)
 
 
 @composite(function=False, name="__rsub__")

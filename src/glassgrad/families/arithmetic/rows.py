@@ -104,7 +104,7 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
 
-@op(lenient=True, typed="promote", refuses=no_single_bool, forward="linear", batched="point")
+@op(lenient=True, typed="promote", refuses=no_single_bool, forward="linear", batched="point", out=None)
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:

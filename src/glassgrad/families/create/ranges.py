@@ -389,7 +389,7 @@ _copied("view_as_complex_copy", view_as_complex, "Pairs of real numbers as compl
 
 @composite(page="torch")
 def as_strided_scatter(
-    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+    input: Any, src: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
 ) -> Tensor:  # fmt: skip
     """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements."""
     need_tensor("as_strided_scatter", "input", 1, input)
@@ -427,21 +427,25 @@ def slice_inverse(
 
 
 @composite()
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+def as_strided(
+    input: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+) -> Tensor:
     """The view of the same memory with these sizes and strides, from an offset, all in elements."""
     layout = None if isinstance(input._array, Hidden) else window.layout_of(np.asarray(input._array))
     return window.as_strided(input, size, stride, storage_offset, layout)  # type: ignore[no-any-return]
 
 
 @composite()
-def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+def as_strided_(
+    self: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+) -> Tensor:
     """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
     layout = window.layout_of(np.asarray(self._array))
     return rearranged(self, window.as_strided_inplace, tuple(size), tuple(stride), storage_offset, layout)
 
 
 @composite()
-def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+def unsafe_split_with_sizes(input: Any, split_sizes: tuple[int, ...], dim: int = 0) -> Any:
     """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
     need_tensor("unsafe_split_with_sizes", "input", 1, input)
     return untracked(split_with_sizes(input, tuple(split_sizes), dim))

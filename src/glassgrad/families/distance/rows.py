@@ -140,7 +140,7 @@ def across(ndim: int, dim: int) -> tuple[int, ...]:
 
 
 @op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True)
-def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
+def renorm(self: Any, /, p: Any, dim: int, maxnorm: Any) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):

@@ -10,8 +10,9 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground.dtypes import called
+from ...ground.modes import grad_enabled
 from ...ops.declare import composite
-from ...tensor.writable import check_cast
+from ...tensor.writable import check_cast, check_writable
 from ..arithmetic.functions import is_number, no_match
 from ..create.construct import tensor as new_tensor
 from ..norm.functions import vector_norm
@@ -32,8 +33,13 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple))
 
 
-def _tensors(name: str, value: Any, position: int = 0, argument: str = "self") -> Sequence[Tensor]:
-    """The list of tensors that an argument is; TypeError or RuntimeError as PyTorch has it for another."""
+def _tensors(
+    name: str, value: Any, position: int = 0, argument: str = "self", is_alone: bool = True
+) -> Sequence[Tensor]:
+    """The list of tensors that an argument is; TypeError or RuntimeError as PyTorch has it for another.
+
+    Of several lists PyTorch compares the lengths before it asks whether there is anything in them.
+    """
     if not _is_list(value):
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position + 1}) must be tuple of Tensors, not {called(value)}"
@@ -41,22 +47,36 @@ def _tensors(name: str, value: Any, position: int = 0, argument: str = "self") -
     for index, tensor in enumerate(value):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {index} in argument {position}, but got {called(tensor)}")
-    if not value:
+    if is_alone and not value:
         raise RuntimeError(_EMPTY)
     return value  # type: ignore[no-any-return]
 
 
+def _misfit(name: str, tensors: Sequence[Tensor], words: str) -> RuntimeError:
+    """The error of lists that do not fit; that a tensor cannot be written comes first."""
+    for tensor in tensors if name.endswith("_") and grad_enabled() else ():
+        if tensor.requires_grad:
+            check_writable(tensor, True)
+    return RuntimeError(words)
+
+
 def _beside(name: str, tensors: Sequence[Tensor], value: Any, position: int) -> Sequence[Any]:
     """The numbers or tensors that stand beside the tensors of a list: one for each, or a number for all."""
-    if is_number(value):
-        return [value] * len(tensors)
-    if value and all(is_number(number) for number in value):
-        if len(value) != len(tensors):
-            raise RuntimeError(_NUMBERS)
-        return value  # type: ignore[no-any-return]
-    others = _tensors(name, value, position, "other")
+    is_one = is_number(value)
+    if not is_one and not (_is_list(value) and all(is_number(number) for number in value)):
+        return _other(name, tensors, value, position)
+    if not tensors:
+        raise RuntimeError(_EMPTY)
+    if not is_one and len(value) != len(tensors):
+        raise _misfit(name, tensors, _NUMBERS)
+    return [value] * len(tensors) if is_one else value
+
+
+def _other(name: str, tensors: Sequence[Tensor], value: Any, position: int) -> Sequence[Tensor]:
+    """A list of tensors that stand beside those of the first, one for each."""
+    others = _tensors(name, value, position, "other", False)
     if len(others) != len(tensors):
-        raise RuntimeError(_LENGTHS.format(len(tensors), len(others)))
+        raise _misfit(name, tensors, _LENGTHS.format(len(tensors), len(others)))
     return others
 
 
@@ -97,7 +117,7 @@ def _binary(operation: str) -> None:
                 name, [self, *value, *settings.values(), *kwargs.values()], "tuple of Tensors self, Number scalar",
                 "tuple of Tensors self, tuple of Scalars scalars", "tuple of Tensors self, tuple of Tensors other",
             )  # fmt: skip
-        tensors = _tensors(name, self)
+        tensors = _tensors(name, self, is_alone=False)
         if is_one:
             if value[0].ndim:
                 raise RuntimeError(
@@ -105,8 +125,9 @@ def _binary(operation: str) -> None:
                     f"{value[0]._array.size} elements."
                 )
             return tensors, value * len(tensors), settings
-        beside = value[0] if not settings else _tensors(name, value[0], 1, "other")  # no numbers with alpha
-        return tensors, _beside(name, tensors, beside, 1), settings
+        find = _other if settings else _beside  # no numbers with alpha
+        beside = find(name, tensors, value[0], 1)
+        return _tensors(name, tensors), beside, settings
 
     def out_of_place(self: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         if operation == "pow" and is_number(self):
@@ -134,8 +155,7 @@ def _with_products(operation: str) -> None:
     """``addcmul`` and ``addcdiv``, whose value is a number, a list of numbers, or a tensor of them."""
 
     def columns(name: str, self: Any, tensor1: Any, tensor2: Any, value: Any) -> tuple[Any, Any]:
-        tensors = _tensors(name, self)
-        first, second = (_beside(name, tensors, other, at) for at, other in ((1, tensor1), (2, tensor2)))
+        tensors = _tensors(name, self, is_alone=False)
         if isinstance(value, Tensor):
             if value.ndim != 1:
                 raise RuntimeError(f"Expected packed scalar Tensor to be of dimension 1. Got {value.ndim} instead.")
@@ -144,6 +164,10 @@ def _with_products(operation: str) -> None:
                 raise RuntimeError(
                     f"Expected length of scalars to match input of length {len(tensors)} but got {len(value)} instead."
                 )
+        first, second = (_other(name, tensors, other, at) for at, other in ((1, tensor1), (2, tensor2)))
+        if not is_number(value) and not (_is_list(value) and all(map(is_number, value))):
+            _tensors(name, value, 3, "scalars")
+            raise TypeError(f"{name}(): argument 'scalars' (position 4) must be tuple of Scalars, not tuple of Tensors")
         return zip(tensors, first, second, strict=True), _beside(name, tensors, value, 3)
 
     def form(name: str, method: str, kind: type) -> Callable[..., Any]:
@@ -162,7 +186,7 @@ def _lerp(suffix: str, kind: type) -> None:
     name = f"_foreach_lerp{suffix}"
 
     def function(self: Any, tensors1: Any, weight: Any = None, *, weights: Any = None) -> Any:
-        tensors = _tensors(name, self)
+        tensors = _tensors(name, self, is_alone=False)
         value = weight if weights is None else weights
         if not (_is_list(value) or is_number(value)):
             raise no_match(
@@ -170,7 +194,7 @@ def _lerp(suffix: str, kind: type) -> None:
                 "tuple of Tensors self, tuple of Tensors tensors1, Number weight",
                 "tuple of Tensors self, tuple of Tensors tensors1, tuple of Scalars weight",
             )  # fmt: skip
-        ends, shares = _beside(name, tensors, tensors1, 1), _beside(name, tensors, value, 2)
+        ends, shares = _other(name, tensors, tensors1, 1), _beside(name, tensors, value, 2)
         return kind(_each(f"lerp{suffix}", tensors, ends, shares))
 
     _publish(name, "Points between the tensors of two lists, by weights.", function)
@@ -219,7 +243,7 @@ def _foreach_max(self: Any) -> tuple[Any, ...]:
 def _foreach_mm(self: Any, mat2: Any) -> tuple[Any, ...]:
     """The matrix products of the tensors of two lists."""
     tensors = _tensors("_foreach_mm", self)
-    return _each("mm", tensors, _beside("_foreach_mm", tensors, mat2, 1))
+    return _each("mm", tensors, _other("_foreach_mm", tensors, mat2, 1))
 
 
 @composite(method=False)
@@ -232,7 +256,8 @@ def _foreach_clone(self: Any, *, memory_format: Any = None) -> tuple[Any, ...]:
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Any]:
     """The tensors, with the values of those of another list."""
     tensors = _tensors("_foreach_copy_", self)
-    return list(_each("copy_", tensors, _beside("_foreach_copy_", tensors, src, 1)))
+    others = _tensors("_foreach_copy_", src, 1, "src")
+    return list(_each("copy_", tensors, _other("_foreach_copy_", tensors, others, 1)))
 
 
 @composite(method=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...ground.listening import audible
+from ...ground.listening import audible, parsed
 from ...ops.declare import COMPOSITES, named
 from ..cast.rows import to_copy
 from ..index.rows import slice as cut
@@ -153,6 +153,7 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
 
 def _of_line(name: str, transform: Callable[..., Tensor], forward: bool, says: str) -> Any:
     @audible
+    @parsed
     @named(name, says=says)
     def function(
         input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
@@ -190,13 +191,29 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
 
 
 @audible
-def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def fftn(
+    input: Tensor,
+    s: int | tuple[int, ...] | None = None,
+    dim: int | tuple[int, ...] | None = None,
+    norm: str | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
     """The Fourier transform along several dimensions (all, unless told), trimmed or filled to sizes ``s``."""
     return _whole("fftn", input, s, dim, norm, True, out)
 
 
 @audible
-def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def ifftn(
+    input: Tensor,
+    s: int | tuple[int, ...] | None = None,
+    dim: int | tuple[int, ...] | None = None,
+    norm: str | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
     """The inverse Fourier transform along several dimensions."""
     return _whole("ifftn", input, s, dim, norm, False, out)
 
@@ -207,7 +224,15 @@ def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
 
 
 @audible
-def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def rfftn(
+    input: Tensor,
+    s: int | tuple[int, ...] | None = None,
+    dim: int | tuple[int, ...] | None = None,
+    norm: str | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
     """The Fourier transform of real numbers along several dimensions: the first half of the last one."""
     demand("fft_rfftn", input=input)
     if input.dtype.is_complex:
@@ -241,14 +266,30 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
 
 
 @audible
-def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def irfftn(
+    input: Tensor,
+    s: int | tuple[int, ...] | None = None,
+    dim: int | tuple[int, ...] | None = None,
+    norm: str | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
     """The real numbers of whose Fourier transform along several dimensions this is the first half of the last one."""
     values, axes, size = _mirrored("irfftn", input, s, dim)
     return _into_out("irfftn", input, out, fft_c2r(values, axes, _scale(norm, False), size))
 
 
 @audible
-def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def hfftn(
+    input: Tensor,
+    s: int | tuple[int, ...] | None = None,
+    dim: int | tuple[int, ...] | None = None,
+    norm: str | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
     """The real Fourier transform of a signal of whose last dimension this is the first half; the rest mirrors it."""
     values, axes, size = _mirrored("hfftn", input, s, dim)
     scale = _scale(norm, True)
@@ -258,7 +299,15 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
 
 
 @audible
-def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def ihfftn(
+    input: Tensor,
+    s: int | tuple[int, ...] | None = None,
+    dim: int | tuple[int, ...] | None = None,
+    norm: str | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
     """The inverse Fourier transform of real numbers along several dimensions: the first half of the last one."""
     demand("fft_ihfftn", input=input)
     if input.dtype.is_complex:
@@ -275,9 +324,15 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
 
 def _of_two(several: Any) -> Any:
     @audible
+    @parsed
     @named(f"{several.__name__[:-1]}2", several=several.__name__)
     def function(
-        input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
+        input: Tensor,
+        s: int | tuple[int, ...] | None = None,
+        dim: int | tuple[int, ...] = (-2, -1),
+        norm: str | None = None,
+        *,
+        out: Any = None,
     ) -> Tensor:
         """``{several}`` along two dimensions."""
         return several(input, s, dim, norm, out=out)  # type: ignore[no-any-return]
@@ -310,12 +365,14 @@ def _frequencies(function: str, n: int, d: float, out: Any, options: dict[str, A
 
 
 @audible
+@parsed
 def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative."""
     return _frequencies("fftfreq", n, d, out, options)
 
 
 @audible
+@parsed
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the first half of the transform of ``n`` samples, ``d`` apart."""
     return _frequencies("rfftfreq", n, d, out, options)
@@ -330,12 +387,12 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
 
 
 @audible
-def fftshift(input: Tensor, dim: Any = None) -> Tensor:
+def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """The frequencies in rising order: zero moves from the front to the middle."""
     return _shifted("fft_fftshift", input, dim, 0)
 
 
 @audible
-def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
+def ifftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     """What undoes ``fftshift``."""
     return _shifted("fft_ifftshift", input, dim, 1)

@@ -180,7 +180,7 @@ diagonal_backward.derivative(grad_output=lambda grad, offset, dim1, dim2: diagon
     forward="linear",
     batched="dims",
 )
-def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
+def diag_embed(self: Any, /, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices in the dimensions ``dim1`` and ``dim2`` that hold the last dimension on a diagonal."""
     ndim = self.ndim + 1
     first, second = axis_of(dim1, ndim), axis_of(dim2, ndim)
@@ -259,8 +259,9 @@ def _replaced(self: Any, src: Any, part: Any) -> Any:
     shows={"dim": ("dim", unsigned), "index": ("index", unsigned)},
     batched="dims",
     forward="linear",
+    out=None,
 )
-def select_scatter(self: Any, src: Any, /, dim: Any, index: Any) -> Any:
+def select_scatter(self: Any, src: Any, /, dim: int, index: int) -> Any:
     """``self`` with ``src`` at ``index`` of ``dim``."""
     return _replaced(self, src, lambda out: select.row.kernel(out, dim, index))
 
@@ -277,7 +278,9 @@ select_scatter.derivative(
     batched="dims",
     forward="linear",
 )
-def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
+def slice_scatter(
+    self: Any, src: Any, /, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
     """``self`` with ``src`` at a slice of ``dim``."""
     if not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -300,8 +303,9 @@ slice_scatter.derivative(
     shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned)},
     batched="dims",
     forward="linear",
+    out=None,
 )
-def diagonal_scatter(self: Any, src: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
+def diagonal_scatter(self: Any, src: Any, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """``self`` with ``src`` on the diagonal of two dimensions."""
     return _replaced(self, src, lambda out: diagonal.row.kernel(out, offset, dim1, dim2))
 

@@ -427,7 +427,7 @@ def _several(value: Any) -> tuple[int, ...]:
 
 
 @composite()
-def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+def roll(input: Tensor, shifts: int | tuple[int, ...], dims: int | tuple[int, ...] | None = ()) -> Tensor:
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
     shifts, dims = _several(shifts), () if dims is None else _several(dims)
     if len(dims) == len(shifts) > 0 and not input._array.ndim:

@@ -398,7 +398,7 @@ def _side(name: str, self: Any, diagonal: int) -> Any:
 
 
 @op(inplace=True, out=errors.OUT_DTYPE, forward="linear", batched="first")
-def tril(self: Any, /, diagonal: Any = 0) -> Any:
+def tril(self: Any, /, diagonal: int = 0) -> Any:
     """Matrices with zeros above a diagonal."""
     return np.ascontiguousarray(np.where(_side("tril", self, diagonal), self, np.zeros((), self.dtype)))
 
@@ -407,7 +407,7 @@ tril.derivative(self=lambda grad, diagonal: tril(grad, diagonal))
 
 
 @op(inplace=True, out=errors.OUT_DTYPE, forward="linear", batched="first")
-def triu(self: Any, /, diagonal: Any = 0) -> Any:
+def triu(self: Any, /, diagonal: int = 0) -> Any:
     """Matrices with zeros below a diagonal."""
     return np.ascontiguousarray(np.where(_side("triu", self, diagonal - 1), np.zeros((), self.dtype), self))
 

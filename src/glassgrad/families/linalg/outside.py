@@ -356,7 +356,7 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
     return linalg.householder_product(input, input2, out=out)
 
 
-@composite()
+@composite(parse=False)
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
     _warn_of("lu")

@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...ground import dtypes, modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...ground.layout import is_laid, suggested
-from ...ground.listening import audible
+from ...ground.listening import audible, parsed
 from ...ground.window import strides_of
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
@@ -35,6 +35,7 @@ from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_n
 
 
 @audible
+@parsed
 def vector_norm(
     input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -79,6 +80,7 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 
 @audible
+@parsed
 def matrix_norm(
     input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -136,6 +138,7 @@ def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: 
 
 
 @audible
+@parsed
 def linalg_norm(
     input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
 ) -> Any:
@@ -258,7 +261,7 @@ def functional_layer_norm(
 
 
 @composite(method=False)
-def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(input: Any, normalized_shape: tuple[int, ...], weight: Any = None, eps: float | None = None) -> Any:
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     check_tensor(input, "rms_norm")
     normalized_shape = tuple(normalized_shape)

@@ -29,7 +29,7 @@ def _widths(pad: Any) -> tuple[int, ...]:
 
 
 @composite(method=False, function=False)
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
     """The tensor within a border: "constant", "reflect", "replicate" or "circular"; widths from the last dimension on.
     """
     widths = _widths(pad)

@@ -23,8 +23,8 @@ def _full(sizes: Any, value: Any, dtype: Any) -> Any:
     return np.full(sizes, np.asarray(value).astype(dtype), dtype) if value else np.zeros(sizes, dtype)
 
 
-@op(layout="channels", batched="first")
-def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
+@op(layout="channels", batched="first", out=None)
+def constant_pad_nd(self: Any, /, pad: tuple[int, ...], value: Any = 0) -> Any:
     """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")

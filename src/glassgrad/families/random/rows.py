@@ -130,7 +130,7 @@ def bernoulli_like(self: Any, /, generator: Any) -> Any:
     return draws.bernoulli(source(generator), array, array.shape, array.dtype)
 
 
-@op()
+@op(out=None)
 def poisson(self: Any, /, generator: Any = None) -> Any:
     """Counts of events whose mean numbers ``self`` holds."""
     if self.dtype.kind not in "fV":
@@ -247,7 +247,7 @@ _dirichlet_grad.derivative(
 )
 
 
-@op(node=NOT_IMPLEMENTED)
+@op(node=NOT_IMPLEMENTED, out=None)
 def binomial(count: Any, prob: Any, /, generator: Any = None) -> Any:
     """Numbers of successes among ``count`` trials, each of chance ``prob``; both floating and of one dtype.
 

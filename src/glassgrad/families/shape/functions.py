@@ -117,8 +117,9 @@ def sizes_of(function: str, sizes: tuple[Any, ...], named: dict[str, Any], name:
 def _integers(function: str, sizes: tuple[Any, ...], name: str) -> tuple[int, ...]:
     integers = []
     for position, n in enumerate(sizes):
-        if isinstance(n, (float, str)) or not hasattr(n, "__index__"):
-            if len(sizes) == 1:
+        is_first = position == 0 and isinstance(n, bool)  # PyTorch looks closely at the first
+        if is_first or isinstance(n, (float, str)) or not hasattr(n, "__index__"):
+            if len(sizes) == 1 or is_first:
                 raise TypeError(f"{function}(): argument '{name}' (position 1) must be tuple of ints, not {called(n)}")
             raise TypeError(
                 f"{function}(): argument '{name}' failed to unpack the object at pos {position + 1} with error "
@@ -227,7 +228,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @composite()
-def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
     """The view in which one dimension is laid out as several."""
     if not input._array.ndim:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")

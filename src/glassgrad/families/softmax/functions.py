@@ -47,7 +47,7 @@ def log_softmax_along(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: A
 
 
 @composite()
-def logsumexp(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
+def logsumexp(input: Any, dim: int | tuple[int, ...] = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The logarithms of the sums of exponentials along ``dim``; integers become floats."""
     check_tensor(input, "logsumexp")
     if input._array.dtype.kind in "bui":

@@ -161,7 +161,7 @@ counted.derivative(self=lambda grad, name: refuse(name, "") if name == "set_" el
     out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {wanted} and hist "
     "{found}",
 )
-def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
+def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
     if self.dtype.kind not in "fV":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")

@@ -283,7 +283,7 @@ def _no_bool(self: Any) -> None:
 @op(
     inplace=True, typed="float", refuses=_no_bool, serves=(FLOATS, "arange_cpu"), halves="single", batched="point"
 )
-def mvlgamma(self: Any, /, p: Any) -> Any:
+def mvlgamma(self: Any, /, p: int) -> Any:
     """The logarithm of the gamma function of dimension ``p``.
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.multigammaln
