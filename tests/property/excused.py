@@ -17,7 +17,8 @@ def last(names: str, more: str = "") -> str:
 
 #: What a refusal is about.  Of a call with faults of two sorts, which is told is the order in which an operation looks.
 FAULTS = {
-    "history": "leaf Variable|requires? grad|is a view|in no_grad mode|differentiation|inplace operation|second time",
+    "history": "leaf Variable|requires? grad|is a view|in no_grad mode|differentia(tion|ble)|inplace operation|"
+    "second time",
     "memory": "single memory location|storage",
     "dtype": "dtype|not (implemented|supported) for|scalar.?type|be cast|[Cc]omplex|without overflow|same types?\\b|"
     "[Bb]oolean|integral|floating|Long|ZeroDivision",
@@ -112,7 +113,7 @@ REASONS = [
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
-        last(r"\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
+        last(r"diag|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -134,7 +135,48 @@ REASONS = [
     Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
+    Reason(
+        "which of its steps refuses a dtype", "words", r"not implemented for \\?'(\w+).* not implemented for \\?'\1",
+        last("index_reduce|histogram|histc"),
+    ),  # fmt: skip
+    Reason("nodes of what is written", "node", "(Asin|Acos|Atan)hBackward1", r"a(rc)?(sin|cos|tan)h_"),
+    Reason("which kernel tells of two dtypes", "words", "expected scalar type .*mixed dtype", last("layer_norm")),
+    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT|TensorAccessor", last("batch_norm|instance_norm")),
+    Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error", last(r"fft\.\w+")),
+    Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),
+    Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
+    Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
 ]
+
+#: What PyTorch's parser refuses, and is taken here ("lenient") or refused otherwise ("parser").
+TYPES = [
+    Reason(
+        "views are not asked for types", "lenient", "must be int, not (bool|float)",
+        last("(transpose|swapdims|swapaxes|select|slice|unfold|diagonal)(_copy)?"),
+    ),
+    Reason(
+        "numbers by which nothing is counted", "lenient", "Overflow when unpacking",
+        last(r"tri[lu]_?|slice_copy|split(_copy)?|chunk|unfold(_copy)?|adaptive_\w+|interpolate"),
+    ),
+    Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
+    Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),
+    Reason("out=None is no out=", "lenient", r"out=NoneType|argument 'out'", last(r"\w+", "out=None")),
+    Reason("out=None is no out=", "lenient", "'other'.*must be Tensor, not float", last("where", "out=None")),
+    Reason("out= where PyTorch has none", "lenient|parser", "argument 'out'", last(r"special\.softmax|diag_embed")),
+    Reason("out= where PyTorch has none", "lenient|parser", "as element 0 in argument 1", last("histogramdd", "out=")),
+    Reason(
+        "one number is a tuple of one", "lenient|parser", r"tuple of ints, not int|\(Tensor, int\)|size=int|were given",
+        last("tile|flip|permute(_copy)?|expand_copy|view_copy|broadcast_to|reshape|view"),
+    ),
+    Reason(
+        "sizes of functions in Python", "lenient", "0-d tensor|cond must be a bool|an invalid combination",
+        last(r"fold|max_unpool\dd|lp_pool\dd|norm|upsample\w*"),
+    ),
+    Reason("what is no tensor fails by its attributes", "parser", r"^\('AttributeError'.*\('TypeError'"),
+    Reason("what is no tensor fails by its attributes", "parser", "'int' object is not callable", "binary_cross"),
+    Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
+    Reason("PyTorch adds a loss to a reduction", "parser", r"\+: 'int' and 'str'", last("multilabel_soft_margin_loss")),
+]  # fmt: skip
 
 
 #: What draws, or counts, at each call; layers with dropout where it is on.

@@ -15,7 +15,7 @@ from typing import Any
 
 import glassgrad
 from tests import counts
-from tests.property.changed_calls import ENDS, CallRun, Text, Unwritten, is_free, parameters, samples
+from tests.property.changed_calls import ENDS, CallRun, Text, Unwritten, is_free, parameters, parsed, samples
 from tests.property.random_programs import Ended, difference
 from tests.torch_reference import torch
 
@@ -96,19 +96,14 @@ def programs(seed: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def run(lines: list[str]) -> tuple[str, str] | None:
-    """The first difference; "lenient" where what PyTorch refuses for its type is taken, "parser" for another error."""
+    """The first difference."""
     yours, ours = CallRun(torch), CallRun(glassgrad)
     for each in yours, ours:
         each.do("import numpy as np")
     try:
         for line in lines:
             if found := difference(yours, ours, line):
-                if found[0] == "type" and found[1].startswith("('AttributeError'") and "('TypeError'" in found[1]:
-                    return None  # by which its functions in Python fail, of what is no tensor
-                if found[0] == "taken" and "Overflow when unpacking" in found[1]:
-                    return "lenient", found[1]
-                if found[0] in ("taken", "type") and found[1].startswith("('TypeError'"):
-                    return {"taken": "lenient", "type": "parser"}[found[0]], found[1]
+                found = parsed(*found)
                 return None if is_free(lines, *found) else found
     except Ended:
         pass

@@ -107,6 +107,7 @@ def _mark(outs: Sequence[Tensor]) -> None:
 
 # -- what the kernel is given -----------------------------------------------------------------------------------------
 
+
 def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     """The arrays of tensors that are all of one dtype that needs no promotion; None for any others."""
     arrays: list[Any] = []

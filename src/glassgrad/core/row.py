@@ -172,8 +172,8 @@ class Row:
         self.optional = {name for name in self.inputs if name in default_of}
         self.settings = names[n_inputs:]
         self.defaults = {name: default_of[name] for name in self.settings if name in default_of}
-        #: of users' calls, types of settings that are declared are looked at
-        self.parsed = everyday_types(kernel) if columns.get("public", True) else {}
+        #: of users' calls, types of settings that are declared are looked at; but of views, which cost too little
+        self.parsed = everyday_types(kernel) if columns.get("public", True) and not columns.get("view") else {}
         self.listed = self.inputs == ("tensors",)
         self.typed, self.strict = columns.get("typed"), columns.get("strict", False)
         self.numbers = columns.get("numbers", False)

@@ -27,7 +27,11 @@ from .tensor import Tensor, View, edge_of, new, share
 def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
     """Call a row that gives a view of ``source``, or several."""
     counter = share(source)
-    result = row.kernel(source._array, *settings)
+    try:
+        result = row.kernel(source._array, *settings)
+    except Exception as error:
+        call.refusals.sooner(row, (source._array, *settings), error)
+        raise
     several = isinstance(result, (tuple, list))
     edges = history.edges_of(row, (source,))
     record = history.make_record(row, edges, (source,), (source._array,), settings, None) if edges else None

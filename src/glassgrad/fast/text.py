@@ -97,6 +97,7 @@ def _caller(row: Row) -> list[str]:
         f"def {name}({_signature(row)}):",
         f"    if {_general_if(row)}:",
         f"        {_general_call(row)}",
+        *_parsed(row),
     ]
     alike: list[str] = []
     for position, arg in enumerate(public):
@@ -143,12 +144,6 @@ def _caller(row: Row) -> list[str]:
                 f"        if a0.size >= {row.large}:",
                 f"            return {name}_large({', '.join([*public, *row.settings])})",
             ]
-    for setting, types in row.parsed.items():
-        NAMES[f"{name}_types_{setting}"] = types
-        lines += [
-            f"    if type({setting}) not in {name}_types_{setting}:",
-            f"        doors.refusals.check_settings({name}_row, {', '.join([*public, *row.settings])})",
-        ]
     kernel = f"{name}_kernel({', '.join([*_arrays(row), *row.settings])})"
     if row.form:  # spares the call
         kernel = f"{row.form} if {_at_defaults(row)} else {kernel}" if row.settings else row.form
@@ -170,6 +165,21 @@ def _caller(row: Row) -> list[str]:
         *_failing(row),
     ]
     return lines + (_several_outputs(row) if row.outputs else _one_output(row))
+
+
+def _parsed(row: Row) -> list[str]:
+    """What looks at types of settings that are declared."""
+    lines = []
+    for setting, types in row.parsed.items():
+        NAMES[f"{row.name}_types_{setting}"] = types
+        is_strange = f"type({setting}) not in {row.name}_types_{setting}"
+        if tuple in types:
+            is_strange = f"is_strange({setting}, {row.name}_types_{setting})"
+        lines += [
+            f"    if {is_strange}:",
+            f"        doors.refusals.check_settings({row.name}_row, {', '.join([*_public(row), *row.settings])})",
+        ]
+    return lines
 
 
 def _failing(row: Row) -> list[str]:
@@ -198,9 +208,7 @@ def _laid_out(row: Row) -> list[str]:
     may_differ = {
         "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
         "elementwise": " or ".join(f"{a}.ndim > 1 and not {a}.flags.c_contiguous" for a in images),
-        "channels": " or ".join(
-            f"not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images
-        ),
+        "channels": " or ".join(f"not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images),
         "only channels": "not a0.flags.c_contiguous",
         "columns": "True",
     }
@@ -372,7 +380,7 @@ def _viewed(row: Row) -> list[str]:
         "    if v is None:",
         f"        v = share({arg})",
         f"    a0 = {arg}._array",
-        f"    r = {row.name}_kernel({', '.join(['a0', *row.settings])})",
+        *_tried(row),
         "    origin = None",
         f"    base = {arg}",
         f"    e0 = {arg}._edge",
@@ -385,6 +393,19 @@ def _viewed(row: Row) -> list[str]:
         "    elif e0 is not None:",
         f"        e0 = {arg} if e0 is LEAF else edge_of({arg})",
         *(["        if e0 is not None:", *("            " + line for line in _record(row))] if has_run(row) else []),
+    ]
+
+
+def _tried(row: Row) -> list[str]:
+    kernel = f"r = {row.name}_kernel({', '.join(['a0', *row.settings])})"
+    if not row.public:
+        return ["    " + kernel]
+    return [
+        "    try:",
+        f"        {kernel}",
+        "    except Exception as error:",
+        f"        doors.refusals.sooner({row.name}_row, {_tuple(['a0', *row.settings])}, error)",
+        "        raise",
     ]
 
 

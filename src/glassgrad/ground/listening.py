@@ -92,7 +92,7 @@ def asking(function: Function) -> Function:
 
 _EVERYDAY: dict[str, set[type]] = {  # types of what is taken unseen, by what is declared
     "bool": {bool}, "int": {int}, "str": {str}, "float": {float, int, bool}, "Number": {float, int, bool, complex},
-    "tuple[int, ...]": {tuple, list, Size}, "None": {type(None)},
+    "Sequence[int]": {tuple, list, Size}, "None": {type(None)},
 }  # fmt: skip
 _LISTS = (tuple, list)
 _MOST = 2**63
@@ -109,7 +109,7 @@ def everyday_types(function: Any) -> dict[str, set[type]]:
 
 
 def is_strange(value: Any, types: set[type]) -> bool:
-    """Whether a setting is to be looked at more closely: it is of no everyday type, or begins with what is no number."""
+    """Whether a setting is to be looked at more closely: of no everyday type, or a list that begins with none."""
     kind = type(value)
     if kind is int:
         return int not in types or not -_MOST <= value < _MOST
@@ -119,7 +119,7 @@ def is_strange(value: Any, types: set[type]) -> bool:
 def parsed(function: Function) -> Function:
     """A decorator below that which makes a function audible: it refuses settings as PyTorch's parser does.
 
-    Those that are declared ``bool``, ``int``, ``float``, ``Number``, ``str`` or ``tuple[int, ...]`` are looked at before
+    Those declared ``bool``, ``int``, ``float``, ``Number``, ``str`` or ``Sequence[int]`` are looked at before
     the call, which costs a fifth of a microsecond.
     """
     plain = inspect.unwrap(function)

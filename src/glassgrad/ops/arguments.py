@@ -26,15 +26,17 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "float": (float, int, np.number),
     "Number": (complex, float, int, np.number),
     "str": (str,),
-    "tuple[int, ...]": (tuple, list),
+    "Sequence[int]": (tuple, list),
     "None": (type(None),),
 }
 _NUMBERS = ("int", "float", "Number")
 #: What PyTorch's messages call them, where Python has another name.
-_CALLED = {"tuple[int, ...]": "tuple of ints"}
+_CALLED = {"Sequence[int]": "tuple of ints"}
 
 #: What Python says of a complex number in the place of a real one.
 _COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
+#: Settings that are numbers of any sort.
+_SCALARS = frozenset("alpha beta value other fill_value data src start end min max exponent weight p lambd".split())
 #: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
 _NO_OPERATIONS = frozenset(
     ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
@@ -55,7 +57,7 @@ def _is_taken(value: Any, kind: str) -> bool:
         return kind == "Tensor" or (not value._array.ndim and kind in _NUMBERS and (kind != "int" or is_whole))
     if isinstance(value, bool):
         return kind in ("bool", "float", "Number")
-    if kind == "tuple[int, ...]":  # of which PyTorch looks at the first
+    if kind == "Sequence[int]":  # of which PyTorch looks at the first
         return isinstance(value, (tuple, list)) and (not value or _is_taken(value[0], "int"))
     if isinstance(value, _KINDS[kind]) or hasattr(value, "__torch_function__"):
         return True
@@ -69,7 +71,7 @@ def _check_types(plain: Any, declared: Any, args: Any, kwargs: Any, error: Excep
         if _KINDS.keys() >= {*kinds} and not any(_is_taken(value, kind) for kind in kinds):
             kind = _CALLED.get(kinds[0], kinds[0])
             found = f", not {called(value)}"
-            if "tuple[int, ...]" in kinds and isinstance(value, (tuple, list)):
+            if "Sequence[int]" in kinds and isinstance(value, (tuple, list)):
                 kind, found = "tuple of ints", f", but found element of type {called(value[0])} at pos 0"
             raise TypeError(f"{plain.__name__}(): argument '{name}'{position} must be {kind}{found}") from error
 
@@ -85,24 +87,25 @@ def _refuse_types(function: Any, args: Any, kwargs: Any) -> None:
             raise ValueError("Overflow when unpacking long long")
 
 
-def _is_too_large(value: Any, error: Exception) -> bool:
-    """Whether a call failed by a whole number that 64 bits do not hold: at a dimension or size, which names it."""
-    if not isinstance(value, int) or -(2**63) <= value < 2**63:
-        return False
-    words = str(error)
-    return str(value) in words or words.startswith(("Python int too large", "cannot fit"))  # which are NumPy's
+def _is_too_large(value: Any) -> bool:
+    """Whether 64 bits do not hold a whole number, which no dimension or size can be."""
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
-    if isinstance(error, TypeError):
-        if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
-            raise RuntimeError("value cannot be converted to type double without overflow") from error
-        return
     plain = inspect.unwrap(function)
     in_python = is_in_python(function)
     declared = {} if in_python else plain.__annotations__  # in Python no parser looks at them
-    absent = declared if in_python and getattr(error, "name", "") != "_array" else getattr(error, "obj", declared)
+    if isinstance(error, TypeError):
+        if in_python:
+            return
+        if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
+            _check_types(plain, declared, args, kwargs, error)
+            raise RuntimeError("value cannot be converted to type double without overflow") from error
+        if "Overflow when unpacking" not in str(error):
+            return
+    absent = getattr(error, "obj", declared) if isinstance(error, AttributeError) else declared
     several = (args,) if plain.__code__.co_flags & inspect.CO_VARARGS and not plain.__code__.co_argcount else ()
     given = [value for _, _, value in _given(parameters(plain), args, kwargs)]
     for number, value in enumerate(several or given):
@@ -117,12 +120,16 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     _check_types(plain, declared, args, kwargs, error)
     names = parameters(plain)
     singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
-    for value in (*args[:singles], args[singles:], *kwargs.values()):
-        if _is_too_large(value, error):
+    values = [
+        None if name in _SCALARS and "int" not in str(declared.get(name)) else value
+        for name, value in zip(names, args[:singles], strict=False)
+    ]
+    for value in (*values, args[singles:], *kwargs.values()):
+        if _is_too_large(value):
             raise ValueError("Overflow when unpacking long long") from error
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else (), 1):
-            if _is_too_large(element, error):
-                words = f"failed to unpack the object at pos {at} with error \"Overflow when unpacking long long\""
+            if _is_too_large(element):
+                words = f'failed to unpack the object at pos {at} with error "Overflow when unpacking long long"'
                 raise TypeError(f"{plain.__name__}(): an argument {words}") from error
     name = plain.__name__
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS

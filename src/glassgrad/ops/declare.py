@@ -11,7 +11,7 @@ from typing import Any
 from ..core import call
 from ..core.row import Row
 from ..core.tensor import Tensor, read_only
-from ..ground.listening import Function, audible, parsed
+from ..ground.listening import Function, audible, is_strange, parsed
 from ..ground.register import Register
 from ..ground.synonyms import in_pytorchs_words, synonyms_in
 
@@ -189,6 +189,9 @@ def writer(row: Row) -> Callable[..., Any]:
             setting_values += [kwargs.pop(name, defaults.get(name)) for name in settings[len(setting_values) :]]
             if kwargs:
                 raise TypeError(f"{row.name}_() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            for setting, value in zip(settings, setting_values, strict=True):
+                if setting in row.parsed and is_strange(value, row.parsed[setting]):
+                    call.refusals.check_settings(row, self, *others, *setting_values)
             return in_place(row, self, others, setting_values)
 
         write.__name__ = write.__qualname__ = f"{row.name}_"

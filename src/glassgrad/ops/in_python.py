@@ -29,7 +29,7 @@ FUNCTIONAL = set(
     """split norm cdist tensordot stft unravel_index einsum meshgrid broadcast_tensors cartesian_prod block_diag
     atleast_1d atleast_2d atleast_3d chain_matmul unique unique_consecutive lu""".split()
 )
-_OTHERS = set("pca_lowrank svd_lowrank sym_float sym_not sym_max sym_min sym_ite sym_sqrt sym_sum".split())
+_OTHERS = set("pca_lowrank svd_lowrank sym_float sym_int sym_not sym_max sym_min sym_ite sym_sqrt sym_sum".split())
 _METHODS = """__floordiv__ __rfloordiv__ __rtruediv__ __rlshift__ __rrshift__ __array__ __contains__ __rmod__
     __deepcopy__ __format__ __reversed__ backward dim_order is_shared module_load register_hook resize resize_as
     register_post_accumulate_grad_hook share_memory_ storage storage_type istft __rmatmul__ __pow__ __ipow__ __rpow__

@@ -114,12 +114,17 @@ def read_numbers(row: Row, arrays: Sequence[Any], settings: Sequence[Any], error
     """
     numbers = as_numbers(settings)
     if numbers is None:
-        if row.public:
-            inputs = [list(arrays)] if row.listed else arrays
-            listening.refuse_sooner(row.plain, (*inputs, *settings), {}, error)
+        inputs = [list(arrays)] if row.listed else arrays
+        sooner(row, (*inputs, *settings), error)
         if isinstance(error, ValueError):
             shape_error(row, arrays, error)
     return numbers
+
+
+def sooner(row: Row, values: Sequence[Any], error: Exception) -> None:
+    """Raise PyTorch's error where it would have refused a user's call of a row for another reason."""
+    if row.public:
+        listening.refuse_sooner(row.plain, values, {}, error)
 
 
 def as_numbers(values: Sequence[Any]) -> list[Any] | None:

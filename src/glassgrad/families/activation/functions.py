@@ -12,7 +12,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import Number
 from ...ground.generator import default_generator
-from ...ground.listening import asking, audible
+from ...ground.listening import asking, audible, parsed
 from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import composite, functional
@@ -201,6 +201,7 @@ def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     if type(alpha) is not float:
         alpha = number_of("celu_" if inplace else "celu", "alpha", 2, alpha)
+        dtypes.check_number(alpha, np.dtype("f8"))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _written(rows.celu_written, input, alpha) if inplace else rows.celu(input, alpha)
@@ -316,6 +317,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 @audible
+@parsed
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along ``dim`` times the logistic function of the second."""
     ndim = input._array.ndim

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...ground.dtypes import called
+from ...ground.dtypes import Number, called
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
@@ -143,7 +143,7 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
 
 
 @composite(method=False)
-def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Any:
     """``other - alpha * input``."""
     if not is_number(other):
         return arithmetic.rsub(input, other, alpha)

@@ -115,6 +115,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     kind = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if kind is not None and not isinstance(kind, _dtype):
         raise _no_such_to(args, kwargs)
+    if not {type(arguments.get(name, False)) for name in ("copy", "non_blocking")} <= {bool}:
+        raise _no_such_to(args, kwargs)
     layout = _layout(arguments.get("memory_format"), self)
     if device is not None:
         moved = _moved(self, device, kind)
@@ -154,6 +156,8 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
 @composite(name="type", function=False)
 def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     """The legacy name of the tensor's type, such as ``torch.FloatTensor``; or the tensor as another type."""
+    if strange := kwargs.keys() - {"async"}:
+        raise TypeError(f"type() got an unexpected keyword argument '{min(strange)}'")
     if dtype is None:
         return f"torch.{self.dtype.scalar_name}Tensor"
     if isinstance(dtype, _dtype):
@@ -217,25 +221,26 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
 
 
 @composite(function=False, parse=False)
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write the elements of ``src``, broadcast and cast, into the tensor."""
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of ``other``, broadcast and cast, into the tensor."""
     data = writable.memory(self)
-    if data is not None and type(src) is Tensor and src._array.dtype is data.dtype and src._array.shape == data.shape:
-        if (src._edge is None or not modes.grad_enabled()) and (
-            src._counter is None or src._counter is not self._counter
+    is_plain = data is not None and type(other) is Tensor
+    if is_plain and other._array.dtype is data.dtype and other._array.shape == data.shape:
+        if (other._edge is None or not modes.grad_enabled()) and (
+            other._counter is None or other._counter is not self._counter
         ):
-            data[...] = src._array
+            data[...] = other._array
             share(self).version += 1
             return self
-    if not isinstance(src, Tensor):
-        if not is_number(src):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {called(src)}")
-        src = wrap(np.asarray(plain(src)))
-    have, wanted = src._array.shape, self._array.shape
+    if not isinstance(other, Tensor):
+        if not is_number(other):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {called(other)}")
+        other = wrap(np.asarray(plain(other)))
+    have, wanted = other._array.shape, self._array.shape
     if have != wanted:
         writable.check_writable(self, False)
         writable.check_overlap(self)
-        writable.check_overlap_with(self, src)
+        writable.check_overlap_with(self, other)
         for back in range(1, min(len(have), len(wanted)) + 1):
             if have[-back] != wanted[-back] and have[-back] != 1 and wanted[-back] != 1:
                 raise RuntimeError(
@@ -245,15 +250,15 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         both = np.broadcast_shapes(have, wanted)
         if both != wanted:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
-    if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
+    if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn_once(DISCARDED)
-    if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
-        src = detach(src)
-    if writable.is_same_memory(self._array, src._array):
-        if not modes.grad_enabled() or edge_of(self) is None is edge_of(src):
+    if other._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
+        other = detach(other)
+    if writable.is_same_memory(self._array, other._array):
+        if not modes.grad_enabled() or edge_of(self) is None is edge_of(other):
             share(self).version += 1
             return self  # though elements share their place
-    return write.in_place(cast.copy.row, self, (src,), ())
+    return write.in_place(cast.copy.row, self, (other,), ())
 
 
 def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name: str) -> tuple[Any, Any, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import REALS, op
+from ...core.tensor import Tensor
+from ...ground.dtypes import called
 from ...kernels.choose import choose, drop
 from ...kernels.columns import not_implemented
 from ...ops.declare import named
@@ -20,23 +22,29 @@ def zero_like(self: Any, /) -> Any:
     return np.zeros_like(self) if type(self) is ndarray else self.dtype.type(0)
 
 
+def number_first(self: Any, other: Any) -> None:
+    """Raise TypeError for a number in front, where PyTorch has only tensors."""
+    if not isinstance(self, Tensor):
+        raise TypeError(f"argument 'input' (position 1) must be Tensor, not {called(self)}")
+
+
 # -- comparisons -----------------------------------------------------------------------------------------------------
 
 
-@op(operator="eq", constant=True, typed="promote", stores=True, batched="point")
+@op(operator="eq", constant=True, typed="promote", refuses=number_first, stores=True, batched="point")
 def eq(self: Any, other: Any, /) -> Any:
     """Whether elements are equal."""
     return self == other
 
 
-@op("not_equal", operator="ne", constant=True, typed="promote", stores=True, batched="point")
+@op("not_equal", operator="ne", constant=True, typed="promote", refuses=number_first, stores=True, batched="point")
 def ne(self: Any, other: Any, /) -> Any:
     """Whether elements differ."""
     return self != other
 
 
 #: The columns of what needs an order.
-_ORDER: Any = {"constant": True, "typed": "promote", "batched": "point"}
+_ORDER: Any = {"refuses": number_first, "constant": True, "typed": "promote", "batched": "point"}
 
 
 @op("less", operator="lt", **_ORDER, serves=(REALS + "?", "lt_cpu"))

@@ -31,9 +31,9 @@ _EVERYDAY = 2**24  # elements; for more, allocation may fail
 
 
 def is_size(value: Any) -> bool:
-    """Whether ``value`` counts as an integer: an int, but no bool, a NumPy integer or a 0-d integer tensor."""
+    """Whether ``value`` counts as an integer: an int, a NumPy integer or an integer tensor of one element."""
     if isinstance(value, Tensor):
-        value = value._array
+        return value._array.size == 1 and value._array.dtype.kind in "iu"
     if isinstance(value, np.ndarray | np.generic):
         return value.ndim == 0 and value.dtype.kind in "iu"
     return hasattr(value, "__index__") and not isinstance(value, bool)
@@ -56,8 +56,6 @@ def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> t
 
 def checked_sizes(function: str, size: Any, where: str = " (position 1)") -> tuple[int, ...]:
     """The sizes of a sequence; PyTorch's TypeError for anything else."""
-    if isinstance(size, Tensor) and size._array.ndim == 1:
-        size = size._array.tolist()
     if not isinstance(size, tuple | list):
         raise TypeError(f"{function}(): argument 'size'{where} must be tuple of ints, not {called(size)}")
     if size and not is_size(size[0]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...ground.runtime import warn
 from ...ground.synonyms import NUMPY, in_pytorchs_words
 from ...ground.window import dense, overlaps, strides_of
 from ...ops.declare import composite
-from ...tensor.out import Composed, into
+from ...tensor.out import Composed, check_outs, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
@@ -332,6 +332,7 @@ def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
         if isinstance(viewed, tuple):
             if out is None:
                 return tuple(compact(part) for part in viewed)
+            check_outs(name, out, len(viewed), 1 + len(args) + len(kwargs))
             for target, part in zip(out, viewed, strict=True):
                 target.resize_(part._array.shape).copy_(part)
             return None
@@ -389,7 +390,7 @@ _copied("view_as_complex_copy", view_as_complex, "Pairs of real numbers as compl
 
 @composite(page="torch")
 def as_strided_scatter(
-    input: Any, src: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+    input: Any, src: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:  # fmt: skip
     """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements."""
     need_tensor("as_strided_scatter", "input", 1, input)
@@ -428,7 +429,7 @@ def slice_inverse(
 
 @composite()
 def as_strided(
-    input: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+    input: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """The view of the same memory with these sizes and strides, from an offset, all in elements."""
     layout = None if isinstance(input._array, Hidden) else window.layout_of(np.asarray(input._array))
@@ -437,7 +438,7 @@ def as_strided(
 
 @composite()
 def as_strided_(
-    self: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+    self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
     layout = window.layout_of(np.asarray(self._array))
@@ -445,7 +446,7 @@ def as_strided_(
 
 
 @composite()
-def unsafe_split_with_sizes(input: Any, split_sizes: tuple[int, ...], dim: int = 0) -> Any:
+def unsafe_split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
     """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
     need_tensor("unsafe_split_with_sizes", "input", 1, input)
     return untracked(split_with_sizes(input, tuple(split_sizes), dim))

@@ -13,6 +13,7 @@ from ...ground.dtypes import promote_types
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor.lifted import Lifted
+from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add_number
 from ..cast.rows import clone
 from ..query.functions import result_type
@@ -109,6 +110,8 @@ def _length(x: Tensor, axis: int, eps: float) -> Tensor:
 @composite(method=False)
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The ``p``-norms of the differences of corresponding vectors."""
+    need_tensor("pairwise_distance", "x1", 1, x1)
+    need_tensor("pairwise_distance", "x2", 2, x2)
     apart = add_number(x1 - x2, float(eps))
     return norm_dim(apart, float(p), (max(x1._array.ndim, x2._array.ndim) - 1,), keepdim)
 

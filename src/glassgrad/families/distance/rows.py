@@ -198,6 +198,7 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 
 @op(
     typed="promote",
+    strict=True,
     holomorphic=False,
     hidden=("other_sizes", "self_sizes"),
     serves=(FLOATS + COMPLEX, _no_norm),

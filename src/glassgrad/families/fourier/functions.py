@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -194,8 +194,8 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
 @parsed
 def fftn(
     input: Tensor,
-    s: int | tuple[int, ...] | None = None,
-    dim: int | tuple[int, ...] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Any = None,
@@ -208,8 +208,8 @@ def fftn(
 @parsed
 def ifftn(
     input: Tensor,
-    s: int | tuple[int, ...] | None = None,
-    dim: int | tuple[int, ...] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Any = None,
@@ -227,8 +227,8 @@ def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
 @parsed
 def rfftn(
     input: Tensor,
-    s: int | tuple[int, ...] | None = None,
-    dim: int | tuple[int, ...] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Any = None,
@@ -269,8 +269,8 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
 @parsed
 def irfftn(
     input: Tensor,
-    s: int | tuple[int, ...] | None = None,
-    dim: int | tuple[int, ...] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Any = None,
@@ -284,8 +284,8 @@ def irfftn(
 @parsed
 def hfftn(
     input: Tensor,
-    s: int | tuple[int, ...] | None = None,
-    dim: int | tuple[int, ...] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Any = None,
@@ -302,8 +302,8 @@ def hfftn(
 @parsed
 def ihfftn(
     input: Tensor,
-    s: int | tuple[int, ...] | None = None,
-    dim: int | tuple[int, ...] | None = None,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
     norm: str | None = None,
     *,
     out: Any = None,
@@ -328,8 +328,8 @@ def _of_two(several: Any) -> Any:
     @named(f"{several.__name__[:-1]}2", several=several.__name__)
     def function(
         input: Tensor,
-        s: int | tuple[int, ...] | None = None,
-        dim: int | tuple[int, ...] = (-2, -1),
+        s: int | Sequence[int] | None = None,
+        dim: int | Sequence[int] = (-2, -1),
         norm: str | None = None,
         *,
         out: Any = None,
@@ -387,12 +387,14 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
 
 
 @audible
-def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
+@parsed
+def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The frequencies in rising order: zero moves from the front to the middle."""
     return _shifted("fft_fftshift", input, dim, 0)
 
 
 @audible
-def ifftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
+@parsed
+def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """What undoes ``fftshift``."""
     return _shifted("fft_ifftshift", input, dim, 1)

@@ -43,10 +43,10 @@ def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
     return padded
 
 
-@composite(page="torch", parse=False)
+@composite(page="torch")
 def stft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
-    center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
+    center: Any = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
     return_complex: bool | None = None, align_to_window: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """The Fourier transforms of frames of a signal: sizes (batch, frequencies, frames).

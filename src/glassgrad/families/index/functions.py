@@ -16,6 +16,7 @@ from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import Lifted
 from ..scatter.functions import gather
+from ..shape.functions import whole
 from ..shape.rows import axis_of, expand, reshape
 from . import rows
 from .getitem import expanded_warning, fitting, prepared, put_in_place
@@ -41,7 +42,7 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     size = input._array.shape[axis_of(dim, ndim)]
-    start = start if type(start) is int else start.__index__()
+    start = start if type(start) is int else whole("narrow", start, "start", 3)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
     if start < 0:
@@ -52,14 +53,14 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
 
 
 @composite()
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """The view of ``length`` indices of ``dim`` from ``start`` on."""
     first = _start(input, dim, start, length)
     return rows.slice(input, dim, first, first + length, 1)
 
 
 @composite()
-def narrow_copy(input: Tensor, dim: int, start: Any, length: int, *, out: Any = None) -> Tensor:
+def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, out: Any = None) -> Tensor:
     """What ``narrow`` gives, in memory of its own."""
     return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
 
@@ -101,7 +102,7 @@ def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtyp
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{name} must be non-negative, got{size}")
-    dtype = dtype or dtypes.int64
+    dtype = dtypes.demand(dtype or dtypes.int64, function)
     if dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"{function}\" not implemented for '{dtype.scalar_name}'")
     return wrap(np.array(indices(row, offset, col), dtype.numpy).reshape(2, -1))

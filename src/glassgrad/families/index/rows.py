@@ -36,13 +36,13 @@ def blank(self: Any, /, sizes: Any) -> Any:
 
 def _index(value: Any) -> Any:
     """An index of another type; TypeError for what would choose more, or add a dimension."""
-    if hasattr(value, "__index__"):
+    if hasattr(value, "__index__") and not isinstance(value, bool):
         return value.__index__()
     raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(value)}")
 
 
 @op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)}, batched="dims")
-def select(self: Any, /, dim: Any, index: Any) -> Any:
+def select(self: Any, /, dim: int, index: int) -> Any:
     """The view at ``index`` of ``dim``, that dimension dropped."""
     index = index if type(index) is int else _index(index)
     try:
@@ -124,7 +124,7 @@ narrow_copy.derivative(
     shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)},
     batched="dims",
 )
-def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
+def diagonal(self: Any, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The view of the diagonal of two dimensions, as the last dimension."""
     first, second = axis_of(dim1, self.ndim), axis_of(dim2, self.ndim)
     if first == second:
@@ -254,13 +254,10 @@ def _replaced(self: Any, src: Any, part: Any) -> Any:
     return out
 
 
-@op(
-    hidden=("src_sizes",),
-    shows={"dim": ("dim", unsigned), "index": ("index", unsigned)},
-    batched="dims",
-    forward="linear",
-    out=None,
-)
+_SCATTERED: Any = {"hidden": ("src_sizes",), "batched": "dims", "forward": "linear"}
+
+
+@op(**_SCATTERED, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)}, out=None)
 def select_scatter(self: Any, src: Any, /, dim: int, index: int) -> Any:
     """``self`` with ``src`` at ``index`` of ``dim``."""
     return _replaced(self, src, lambda out: select.row.kernel(out, dim, index))
@@ -272,12 +269,7 @@ select_scatter.derivative(
 )
 
 
-@op(
-    hidden=("src_sizes",),
-    shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)},
-    batched="dims",
-    forward="linear",
-)
+@op(**_SCATTERED, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
 def slice_scatter(
     self: Any, src: Any, /, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Any:
@@ -298,13 +290,7 @@ slice_scatter.derivative(
 )
 
 
-@op(
-    hidden=("src_sizes",),
-    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned)},
-    batched="dims",
-    forward="linear",
-    out=None,
-)
+@op(**_SCATTERED, shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned)}, out=None)
 def diagonal_scatter(self: Any, src: Any, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """``self`` with ``src`` on the diagonal of two dimensions."""
     return _replaced(self, src, lambda out: diagonal.row.kernel(out, offset, dim1, dim2))
@@ -524,7 +510,8 @@ masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(gr
     public=False,
     one_value=True,
     hidden=("self_sizes",),
-    batched="point", forward="transposed",
+    batched="point",
+    forward="transposed",
 )
 def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
     """``self`` with a 0-d tensor's value where ``mask`` holds."""

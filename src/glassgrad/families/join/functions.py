@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import masked_select, slice
 from ..index.slices import index_select
-from ..shape.functions import atleast_1d, atleast_2d, atleast_3d, sizes_of
+from ..shape.functions import atleast_1d, atleast_2d, atleast_3d, sizes_of, whole
 from ..shape.rows import axis_of, compact, expand, reshape, unsqueeze, view
 from . import rows
 
@@ -100,15 +101,19 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, s
     size = split_size if split_size_or_sections is None else split_size_or_sections
     if isinstance(size, (tuple, list)):
         return rows.split_with_sizes(tensor, tuple(size), dim)
-    if not hasattr(size, "__index__"):
+    if type(size) is not int and (isinstance(size, bool) or not isinstance(size, int)):
         raise TypeError(f"split(): argument 'split_size' (position 2) must be int, not {called(size)}")
-    return rows.split(tensor, size if type(size) is int else size.__index__(), dim)
+    return rows.split(tensor, size, dim)
 
 
 @composite(parse=False)
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
     """Views of pieces of ``dim`` of the sizes listed."""
-    return rows.split_with_sizes(input, tuple(split_sizes), dim)
+    if not isinstance(split_sizes, (tuple, list)):
+        raise TypeError(
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {called(split_sizes)}"
+        )
+    return rows.split_with_sizes(input, sizes_of("split_with_sizes", (split_sizes,), {}, "split_sizes"), dim)
 
 
 @composite()
@@ -129,6 +134,8 @@ def _chunked(input: Tensor, chunks: int, dim: int) -> int:
     """The size of each of ``chunks`` pieces."""
     if not input._array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if type(chunks) is not int:
+        chunks = whole("chunk", chunks, "chunks", 2)
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return -(-input._array.shape[axis_of(dim, input._array.ndim)] // chunks)
@@ -154,8 +161,15 @@ def _splits(name: str, input: Any, *ways: Any) -> Any:
     """The one that was given of the ways to say into which pieces: how many, or where they begin."""
     given = [way for way in ways if way is not None]
     if len(given) == 1 and not isinstance(given[0], bool):
-        if isinstance(given[0], (tuple, list, Tensor)) or hasattr(given[0], "__index__"):
-            return given[0]
+        way = given[0]
+        if isinstance(way, (tuple, list)):
+            fits = not way or type(way[0]) is not bool
+        elif isinstance(way, Tensor):
+            fits = name == "tensor_split" or not way._array.ndim
+        else:
+            fits = hasattr(way, "__index__") and not isinstance(way, np.ndarray)
+        if fits:
+            return way
     forms = ["int sections", "tuple of ints indices"]
     if name == "tensor_split":
         kinds = "tuple of ints indices", "Tensor tensor_indices_or_sections", "int sections"
@@ -345,7 +359,7 @@ def repeat_interleave(
     input: Any = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
-    if input is None:
+    if input is None and dim is None:
         input, repeats = repeats, None
     if input is None:
         every = "int dim = None"
@@ -354,12 +368,14 @@ def repeat_interleave(
     need_tensor("repeat_interleave", "repeats", 1, input)
     if repeats is None:
         return wrap(_spread(input._array, output_size).astype(input._array.dtype, copy=False))
-    if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
+    if isinstance(repeats, (bool, float)) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
             "one of:\n * (Tensor repeats, int dim = None, *, int output_size = None)\n * (int repeats, int dim = None, "
             "*, int output_size = None)\n"
         )
+    if isinstance(repeats, Tensor) and repeats._array.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     axis = axis_of(dim, input._array.ndim)
@@ -427,7 +443,7 @@ def _several(value: Any) -> tuple[int, ...]:
 
 
 @composite()
-def roll(input: Tensor, shifts: int | tuple[int, ...], dims: int | tuple[int, ...] | None = ()) -> Tensor:
+def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = ()) -> Tensor:
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
     shifts, dims = _several(shifts), () if dims is None else _several(dims)
     if len(dims) == len(shifts) > 0 and not input._array.ndim:

@@ -129,7 +129,7 @@ stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
 
 
 @op(view=True, shows={"dim": ("dim", unsigned)}, batched="dims")
-def unbind(self: Any, /, dim: Any = 0) -> Any:
+def unbind(self: Any, /, dim: int = 0) -> Any:
     """The views at every index of ``dim``, that dimension dropped."""
     if not self.ndim:
         axis_of(dim, 0)

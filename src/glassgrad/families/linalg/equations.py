@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -307,7 +307,8 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
 
 
 @audible
-def tensorsolve(input: Tensor, other: Tensor, dims: tuple[int, ...] | None = None, *, out: Any = None) -> Tensor:
+@parsed
+def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None, *, out: Any = None) -> Tensor:
     """The solution of ``tensordot(input, X, X.ndim) = other``; ``dims`` of ``input`` are first moved to its end."""
     demand("linalg_tensorsolve", input=input, other=other)
     moved = input

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
+from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
@@ -29,6 +30,7 @@ from ..pointwise.limit import abs, xlogy
 from ..pointwise.rows import exp
 from ..reduce.functions import check_tensor
 from ..reduce.rows import mean, sum, sum_dim
+from ..shape.functions import whole
 from ..shape.rows import axis_of, squeeze_dim, unsqueeze, view
 from ..softmax.rows import log_softmax
 from . import rows
@@ -499,9 +501,11 @@ def functional_kl_div(
 _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def _lengths(lengths: Any, name: str) -> tuple[int, ...]:
+def _lengths(lengths: Any, name: str, others: Any) -> tuple[int, ...]:
+    if not isinstance(lengths, (Tensor, tuple, list)) or isinstance(lengths, Tensor) is not isinstance(others, Tensor):
+        raise TypeError(f"ctc_loss(): argument '{name}' must be tuple of ints or Tensor, not {called(lengths)}")
     if not isinstance(lengths, Tensor):
-        return tuple(int(n) for n in lengths)
+        return tuple(whole("ctc_loss", n, name) for n in lengths)
     if lengths._array.dtype.kind not in "iu":
         raise RuntimeError(f"{name} must be integral")
     return tuple(lengths._array.reshape(-1).tolist())
@@ -557,7 +561,8 @@ def ctc_loss(
     """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum."""
     check_tensor(log_probs, "ctc_loss")
     batched = log_probs._array.ndim == 3
-    inputs, labels = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
+    inputs = _lengths(input_lengths, "input_lengths", target_lengths)
+    labels = _lengths(target_lengths, "target_lengths", input_lengths)
     if not log_probs._array.size:
         raise RuntimeError("log_probs tensor must not be empty")
     if not batched:

@@ -15,6 +15,7 @@ from ...ops.autocast import single
 from ...ops.declare import composite, functional
 from ...tensor.lifted import all_values
 from ..activation.rows import logsigmoid
+from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add_number, mul_number, neg, sub_number
 from ..compare.rows import minimum, where, zero_like
 from ..distance.functions import pairwise_distance
@@ -85,6 +86,7 @@ def functional_margin_ranking_loss(
 @composite(method=False)
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 0) -> Any:
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
+    need_tensor("hinge_embedding_loss", "target", 2, target)
     zeros = zero_like(input.detach())
     lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
     return reduced(where(target != 1, lacking, zeros) + where(target != -1, input, zeros), reduction)
@@ -206,6 +208,7 @@ def multilabel_soft_margin_loss(
 @composite(method=False)
 def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     """Minus the log likelihood of counts under Poisson distributions."""
+    need_tensor("poisson_nll_loss", "target", 2, target)
     if log_input:
         values = exp(input) - target * input
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
@@ -18,6 +19,10 @@ _OUT = "multi_dot(): expected out tensor to have dtype {wanted} but got {found}"
 @audible
 def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
     """The product of two or more matrices, in the order that costs least; first and last may be vectors."""
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not {called(tensors)}"
+        )
     tensors = list(tensors)
     _check_multi(tensors)
     first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1

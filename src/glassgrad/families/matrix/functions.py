@@ -226,9 +226,13 @@ def _in_place(row: Any, sizes_of: Any) -> None:
     """Publish ``name_`` for a row whose ``self`` must have the size of the result."""
     name = row.name
 
-    def method(self: Tensor, first: Any, second: Any, *more: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def method(self: Tensor, *values: Any, beta: Any = 1, alpha: Any = 1, **named: Any) -> Tensor:
+        values = (*values, *[named.pop(each) for each in row.inputs[1 + len(values) :] if each in named])
+        if named or len(values) < 2:
+            raise TypeError(f"{name}_() takes {' and '.join(row.inputs[1:])}, beta and alpha, but got {[*named]}")
+        first, second, *more = values
         if more:
-            (_, first, second), (beta, alpha) = former(row, (self, first, second, *more), True)
+            (_, first, second), (beta, alpha) = former(row, (self, *values), True)
         writable.check_writable(self, False)
         wanted = sizes_of(first._array.shape, second._array.shape)
         fits = first._array.shape[-1:] == second._array.shape[-2:-1]  # else that is told first, or the dtypes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
 from typing import Any
 
@@ -82,7 +83,13 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 @audible
 @parsed
 def matrix_norm(
-    input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
+    input: Any,
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
 ) -> Any:
     """The norm of order ``ord`` of the matrices in two dimensions."""
     check_tensor(input, "linalg_matrix_norm")
@@ -203,6 +210,8 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
 
 def check_normalized(input: Any, normalized_shape: tuple[int, ...], weight: Any, bias: Any, star: str = "*, ") -> None:
     """Raise PyTorch's errors where sizes do not fit ``normalized_shape``."""
+    if normalized_shape and isinstance(normalized_shape[0], bool):
+        raise TypeError("argument 'normalized_shape' must be tuple of ints, but found element of type bool at pos 0")
     if not normalized_shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
@@ -261,7 +270,7 @@ def functional_layer_norm(
 
 
 @composite(method=False)
-def rms_norm(input: Any, normalized_shape: tuple[int, ...], weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     check_tensor(input, "rms_norm")
     normalized_shape = tuple(normalized_shape)

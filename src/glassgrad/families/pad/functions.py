@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -29,7 +30,7 @@ def _widths(pad: Any) -> tuple[int, ...]:
 
 
 @composite(method=False, function=False)
-def pad(input: Tensor, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """The tensor within a border: "constant", "reflect", "replicate" or "circular"; widths from the last dimension on.
     """
     widths = _widths(pad)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.row import COMPLEX, REALS, op
+from ...ground.dtypes import Number, check_number
 from ...ops.declare import of_dims
 
 
@@ -24,7 +26,7 @@ def _full(sizes: Any, value: Any, dtype: Any) -> Any:
 
 
 @op(layout="channels", batched="first", out=None)
-def constant_pad_nd(self: Any, /, pad: tuple[int, ...], value: Any = 0) -> Any:
+def constant_pad_nd(self: Any, /, pad: Sequence[int], value: Number = 0) -> Any:
     """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
@@ -34,6 +36,8 @@ def constant_pad_nd(self: Any, /, pad: tuple[int, ...], value: Any = 0) -> Any:
             f"{len(pad)}while the input has {self.ndim}dimensions."  # PyTorch's words are as close
         )
     around = spans(pad, self.ndim)
+    if isinstance(value, complex):
+        check_number(value, self.dtype)
     if min(pad, default=0) >= 0:
         pairs = [*zip(self.shape, around, strict=True)]
         out = _full([n + before + after for n, (before, after) in pairs], value, self.dtype)

@@ -128,12 +128,14 @@ _clamp_max, _clamp_max_ = _one_sided("clamp_max", limit.clamp_max_number, limit.
 @composite()
 def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
     """The elements, at least ``min``, a number or a tensor."""
+    need_tensor("clamp_min", "input", 1, input)
     return _clamp_min(input, min, out)
 
 
 @composite()
 def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
     """The elements, at most ``max``, a number or a tensor."""
+    need_tensor("clamp_max", "input", 1, input)
     return _clamp_max(input, max, out)
 
 

@@ -245,7 +245,7 @@ sigmoid_backward.derivative(
 
 
 @op(lenient=True, inplace=True, typed="float", serves=(FLOATS, "logit_cpu"), halves="single", batched="point")
-def logit(self: Any, /, eps: Any = None) -> Any:
+def logit(self: Any, /, eps: float | None = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if eps is not None:
         kind = self.dtype.type

@@ -31,7 +31,7 @@ from ..shape.rows import alias
 
 def _dim(dim: Any, ndim: int, function: str) -> int:
     if type(dim) is not int:
-        if isinstance(dim, (float, str)) or not hasattr(dim, "__index__"):
+        if isinstance(dim, (bool, float, str)) or not hasattr(dim, "__index__"):
             raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {called(dim)}")
         dim = operator.index(dim)
     if not ndim:
@@ -482,9 +482,19 @@ def sym_not(a: Any) -> bool:
     return not a
 
 
+_NUMBERS = (np.integer, np.floating, int, float)
+
+
+def _check_number(value: Any) -> None:
+    if not isinstance(value, _NUMBERS):
+        raise AssertionError(f"expected {_NUMBERS}, got {type(value)}")
+
+
 @composite(method=False)
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two numbers; a float if one of them is."""
+    for value in (a, b):
+        _check_number(value)
     largest = builtins.max(a, b)
     return float(largest) if isinstance(a, float) or isinstance(b, float) else largest
 
@@ -492,6 +502,8 @@ def sym_max(a: Any, b: Any) -> Any:
 @composite(method=False)
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two numbers; a float if one of them is."""
+    for value in (a, b):
+        _check_number(value)
     smallest = builtins.min(a, b)
     return float(smallest) if isinstance(a, float) or isinstance(b, float) else smallest
 

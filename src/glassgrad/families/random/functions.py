@@ -298,6 +298,8 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         return bernoulli_(out.resize_(input._array.shape), input, generator=generator)
     if isinstance(p, Tensor):
         p = float(p)  # type: ignore[arg-type]
+    if p is not None and not isinstance(p, (int, float, np.number)):
+        raise no_match("bernoulli", (input, p), *_BERNOULLI)
     if p is None:
         result = rows.bernoulli_like(input, generator)
     elif isinstance(input, lifted.Lifted):
@@ -388,6 +390,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         if not isinstance(p, lifted.Lifted):
             expand.row.kernel(p._array, self._array.shape)
         return _over("bernoulli_", rows.bernoulli_by, self, generator, others=(p,))
+    if not isinstance(p, (int, float, np.number)):
+        raise TypeError(f"bernoulli_(): argument 'p' (position 1) must be float, not {dtypes.called(p)}")
     return _over("bernoulli_", rows.bernoulli_over, self, generator, float(p))
 
 

@@ -163,7 +163,7 @@ def _extreme_along(name: str, word: str) -> tuple[Any, Any]:
 
     @op(constant=True, indices=True, out=errors.OUT_DTYPE, batched="dims")
     @named(function, which=word)
-    def place_of(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    def place_of(self: Any, /, dim: int | None = None, keepdim: bool = False) -> Any:
         """The place of the {which} element, along ``dim`` or of all elements in row-major order."""
         return _arg_extreme(function, self, dim, keepdim)
 

@@ -169,6 +169,8 @@ def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = Non
         input = _mean_kind(input, dtype)
     if dim is UNSET:
         return mean_all(input) if out is None else mean_all(input, out=out)
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "mean", 3)
     dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
     return mean_dim(input, dim, keepdim) if out is None else mean_dim(input, dim, keepdim, out=out)
 
@@ -194,6 +196,8 @@ def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = No
     check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):
         raise invalid("prod", called(dim), *_PROD)
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "prod", 3)
     dim = one_dim(dim, input._array.ndim, "prod")
     if kind is None:
         return red.prod_dim(input, dim, keepdim, None, out=out)
@@ -209,7 +213,11 @@ def _spread_arguments(
     """The dims, the correction and keepdim of the overloads of ``var`` and ``std``."""
     check_tensor(input, function)
     if type(dim) is bool:
+        if unbiased is not UNSET or correction is not UNSET:
+            raise TypeError(f"{function}(): argument 'dim' (position 2) must be tuple of ints, not bool")
         unbiased, dim = dim, None
+    if unbiased is not UNSET and type(unbiased) is not bool:
+        raise TypeError(f"{function}(): argument 'unbiased' must be bool, not {called(unbiased)}")
     if unbiased is not UNSET and correction is UNSET:
         correction = int(unbiased)
     elif correction is UNSET:
@@ -229,7 +237,7 @@ def _spread_arguments(
 
 @composite(page="torch")
 def var(
-    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
+    input: Any, dim: Any = None, unbiased: bool = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
     out: Any = None,
 ) -> Any:  # fmt: skip
     """The variance: squared deviations from the mean, summed and divided by ``n - correction``."""
@@ -239,7 +247,7 @@ def var(
 
 @composite()
 def std(
-    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
+    input: Any, dim: Any = None, unbiased: bool = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
     out: Any = None,
 ) -> Any:  # fmt: skip
     """The standard deviation: the square root of ``var``."""
@@ -249,7 +257,7 @@ def std(
 
 @composite(method=False)
 def var_mean(
-    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET
+    input: Any, dim: Any = None, unbiased: bool = UNSET, keepdim: bool = False, *, correction: Any = UNSET
 ) -> Any:
     """The variance and the mean."""
     return red.var_mean_dim(input, *_spread_arguments("var_mean", input, dim, unbiased, keepdim, correction))
@@ -257,7 +265,7 @@ def var_mean(
 
 @composite(method=False)
 def std_mean(
-    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET
+    input: Any, dim: Any = None, unbiased: bool = UNSET, keepdim: bool = False, *, correction: Any = UNSET
 ) -> Any:
     """The standard deviation and the mean."""
     return red.std_mean_dim(input, *_spread_arguments("std_mean", input, dim, unbiased, keepdim, correction))
@@ -309,12 +317,16 @@ def _dims_with_elements(dim: Any, input: Any, function: str) -> Any:
 @composite(parse=False)
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The largest elements along ``dim``; equal ones share the gradient."""
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "amax", 3)
     return ext.amax_dim(input, _dims_with_elements(dim, input, "amax"), keepdim, out=out)
 
 
 @composite(parse=False)
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The smallest elements along ``dim``; equal ones share the gradient."""
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "amin", 3)
     return ext.amin_dim(input, _dims_with_elements(dim, input, "amin"), keepdim, out=out)
 
 
@@ -326,6 +338,11 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
     return _new(results.aminmax, ext.aminmax_dim(input, axis, keepdim, out=out))
 
 
+def _need_dim(function: str, out: Any) -> None:
+    if out is not None:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
+
+
 @composite()
 def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median of all elements, or along ``dim`` the medians and their places."""
@@ -334,7 +351,8 @@ def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = No
         kernel = "median_cpu" if dim is UNSET else "median_out"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
     if dim is UNSET:
-        return ext.median_all(input, out=out)
+        _need_dim("median", out)
+        return ext.median_all(input)
     pair = ext.median_dim(input, one_dim(dim, input._array.ndim, "median"), keepdim, out=out)
     return _new(results.median, pair)
 
@@ -343,7 +361,8 @@ def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = No
 def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median of what is not NaN, or along ``dim`` the medians and their places."""
     if dim is UNSET:
-        return ext.nanmedian_all(input, out=out)
+        _need_dim("nanmedian", out)
+        return ext.nanmedian_all(input)
     check_tensor(input, "nanmedian")
     pair = ext.nanmedian_dim(input, one_dim(dim, input._array.ndim, "nanmedian"), keepdim, out=out)
     return _new(results.nanmedian, pair)
@@ -381,12 +400,16 @@ def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -
 @composite(name="all", parse=False)
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are nonzero, of the tensor or along ``dim``."""
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "all", 3)
     return _truth(ext.all_dim, "all", input, dim, keepdim, out)
 
 
 @composite(name="any", parse=False)
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is nonzero, of the tensor or along ``dim``."""
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "any", 3)
     return _truth(ext.any_dim, "any", input, dim, keepdim, out)
 
 

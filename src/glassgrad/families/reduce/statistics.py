@@ -271,9 +271,9 @@ def histogramdd(
     """
     if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    if isinstance(bins, int):
+    if isinstance(bins, int) and not isinstance(bins, bool):
         bins = [bins] * input._array.shape[-1]
-    elif not isinstance(bins, (list, tuple)):
+    elif not isinstance(bins, (list, tuple)) or any(isinstance(each, bool) for each in bins):
         raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
     name = "_histogramdd_from_bin_" + ("tensors" if any(isinstance(each, Tensor) for each in bins) else "cts")
     hist, edges = _of(_counted(input, list(bins), range, weight, density), name, input, *bins, weight)

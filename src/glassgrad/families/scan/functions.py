@@ -7,6 +7,7 @@ from typing import Any
 from ...core import call, write
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors
+from ...ground.dtypes import called
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor import writable
@@ -62,18 +63,24 @@ def cumprod_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._array.ndim, "cumprod_"), kind))
 
 
+def _running_dim(function: str, input: Tensor, dim: Any) -> int:
+    if not input._array.ndim and type(dim) is int and dim not in (0, -1):
+        raise IndexError(f"{function}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    return one_dim(dim, input._array.ndim, function)
+
+
 @composite()
 def cummax(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     check_tensor(input, "cummax")
-    return _new(results.cummax, scan.cummax_dim(input, one_dim(dim, input._array.ndim, "cummax"), out=out))
+    return _new(results.cummax, scan.cummax_dim(input, _running_dim("cummax", input, dim), out=out))
 
 
 @composite()
 def cummin(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     check_tensor(input, "cummin")
-    return _new(results.cummin, scan.cummin_dim(input, one_dim(dim, input._array.ndim, "cummin"), out=out))
+    return _new(results.cummin, scan.cummin_dim(input, _running_dim("cummin", input, dim), out=out))
 
 
 @composite()
@@ -120,6 +127,11 @@ def _but_last(input: Any, dim: int) -> Any:
     return input.narrow(dim, 0, input._array.shape[dim] - 1)
 
 
+def _check_places(function: str, x: Any) -> None:
+    if x is not UNSET and not isinstance(x, Tensor):
+        raise TypeError(f"{function}(): argument 'x' (position 2) must be Tensor, not {called(x)}")
+
+
 def _widths(function: str, x: Any, y: Any, dim: int) -> Any:
     """The distances of the sample points ``x``, broadcastable against ``y``."""
     if x._array.ndim == 1:
@@ -138,15 +150,18 @@ def _refuse_truth(function: str, y: Tensor, x: Any) -> None:
 
 
 def _distance(function: str, dx: Any) -> float:
+    if not is_number(dx):
+        raise TypeError(f"{function}(): argument 'dx' must be Number, not {called(dx)}")
     if isinstance(dx, (bool, complex)):
         raise RuntimeError(f"{function}: Currently, we only support dx as a real number.")
     return float(dx)
 
 
 @composite("trapz", method=False)
-def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
+def trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The area under ``y`` along ``dim`` by trapezoids, sampled at ``x`` or every ``dx``."""
     check_tensor(y, "trapezoid")
+    _check_places("trapezoid", x)
     _refuse_truth("trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "trapezoid")
     if y._array.shape[dim] == 0:
@@ -156,13 +171,14 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
         return div_number(sum_dim(heights * _widths("trapezoid", x, y, dim), (dim,), False), 2.0)
     ends = y.select(dim, 0) + y.select(dim, y._array.shape[dim] - 1)
     whole = sum_dim(y, (dim,), False) - mul_number(ends, 0.5)
-    return mul_number(whole, _distance("trapezoid", dx if x is None else x))
+    return mul_number(whole, _distance("trapezoid", dx))
 
 
 @composite(method=False)
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
+def cumulative_trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The areas under ``y`` up to each place along ``dim``."""
     check_tensor(y, "cumulative_trapezoid")
+    _check_places("cumulative_trapezoid", x)
     _refuse_truth("cumulative_trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
     if y._array.shape[dim] == 0:
@@ -170,7 +186,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
         return div_number(scan.cumsum(heights * _widths("cumulative_trapezoid", x, y, dim), dim), 2.0)
-    return scan.cumsum(mul_number(heights, _distance("cumulative_trapezoid", dx if x is None else x) / 2.0), dim)
+    return scan.cumsum(mul_number(heights, _distance("cumulative_trapezoid", dx) / 2.0), dim)
 
 
 # -- slopes of functions known at sample points -----------------------------------------------------------------------

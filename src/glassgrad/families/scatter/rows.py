@@ -260,13 +260,17 @@ def shared_out(
 # -- elements counted as if in one row ---------------------------------------------------------------------------------
 
 
-def _counted(name: str, self: Any, index: Any) -> Any:
-    """Flat indices from the front; PyTorch's errors where there is no such element."""
+def _need_long(name: str, index: Any) -> None:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {name_of(index)}")
+
+
+def _counted(name: str, self: Any, index: Any) -> Any:
+    """Flat indices from the front; PyTorch's errors where there is no such element."""
+    _need_long(name, index)
     if not self.size and index.size:
-        tried = "take from" if name == "take" else "put elements into"
-        raise IndexError(f"{name}(): tried to {tried} an empty tensor")
+        tried = "tried to take from" if name == "take" else "Tried to put elements into"
+        raise IndexError(f"{name}(): {tried} an empty tensor")
     if index.size and (index.min() < -self.size or index.max() >= self.size):
         bad = index[(index < -self.size) | (index >= self.size)]
         raise IndexError(
@@ -299,6 +303,7 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {name_of(self)} and "
             f"source.dtype = {name_of(source)}"
         )
+    _need_long("put_", index)
     if index.size != source.size:
         raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,7 @@ def _integers(function: str, sizes: tuple[Any, ...], name: str) -> tuple[int, ..
     integers = []
     for position, n in enumerate(sizes):
         is_first = position == 0 and isinstance(n, bool)  # PyTorch looks closely at the first
+        is_first = is_first or (isinstance(n, Tensor) and n._array.ndim > 0)
         if is_first or isinstance(n, (float, str)) or not hasattr(n, "__index__"):
             if len(sizes) == 1 or is_first:
                 raise TypeError(f"{function}(): argument '{name}' (position 1) must be tuple of ints, not {called(n)}")
@@ -228,7 +230,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @composite()
-def unflatten(input: Tensor, dim: int, sizes: tuple[int, ...]) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """The view in which one dimension is laid out as several."""
     if not input._array.ndim:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
@@ -343,6 +345,12 @@ def permute(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """The view with the dimensions ``source`` at the places ``destination``, the others in their order."""
     ndim = input._array.ndim
+    is_several = isinstance(source, (tuple, list)), isinstance(destination, (tuple, list))
+    for dims in (source, destination) if all(is_several) else ((source,), (destination,)):
+        if dims and (isinstance(dims[0], (bool, float)) or not hasattr(dims[0], "__index__")):
+            raise TypeError(
+                f"movedim() takes two ints or two tuples of ints, but got {called(source)} and {called(destination)}"
+            )
     sources = (source.__index__(),) if hasattr(source, "__index__") else tuple(source)
     destinations = (destination.__index__(),) if hasattr(destination, "__index__") else tuple(destination)
     if len(sources) != len(destinations):

@@ -19,6 +19,10 @@ as_strided = np.lib.stride_tricks.as_strided
 
 def axis_of(dim: int, ndim: int) -> int:
     """A dimension counted from the front; IndexError as PyTorch's where there is none such (0-d counts as 1-d)."""
+    if type(dim) is not int:
+        if isinstance(dim, (bool, float, str)) or not hasattr(dim, "__index__"):
+            raise TypeError(f"argument 'dim' must be int, not {dtypes.called(dim)}")
+        dim = dim.__index__()
     span = ndim or 1
     if not -span <= dim < span:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
@@ -322,7 +326,7 @@ sum_to.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 
 
 @op("swapdims", view=True, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)}, batched="dims")
-def transpose(self: Any, /, dim0: Any, dim1: Any) -> Any:
+def transpose(self: Any, /, dim0: int, dim1: int) -> Any:
     """The view with two dimensions exchanged."""
     try:
         return self.swapaxes(dim0, dim1)
@@ -377,10 +381,10 @@ permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
 
 
 @op(view=True, shows={"dim": ("dim", unsigned)}, batched="dims")
-def unsqueeze(self: Any, /, dim: Any) -> Any:
+def unsqueeze(self: Any, /, dim: int) -> Any:
     """The view with a dimension of size 1 put in at ``dim``."""
     shape, strides = self.shape, self.strides
-    if type(dim) is not int and not hasattr(dim, "__index__"):
+    if type(dim) is not int and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
         raise TypeError(f"unsqueeze(): argument 'dim' (position 1) must be int, not {dtypes.called(dim)}")
     at = dim + len(shape) + 1 if dim < 0 else dim
     if not 0 <= at <= len(shape):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def log_softmax_along(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: A
 
 
 @composite()
-def logsumexp(input: Any, dim: int | tuple[int, ...] = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
+def logsumexp(input: Any, dim: int | Sequence[int] = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The logarithms of the sums of exponentials along ``dim``; integers become floats."""
     check_tensor(input, "logsumexp")
     if input._array.dtype.kind in "bui":

@@ -13,7 +13,7 @@ from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.out import Composed, into
-from ..arithmetic.functions import no_match
+from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import select
 from ..shape.rows import axis_of
 from . import rows
@@ -165,6 +165,13 @@ def _sided(function: str, right: bool, side: str | None) -> bool:
     return side == "right"
 
 
+def _values(function: str, values: Any) -> Tensor:
+    if isinstance(values, (bool, int, float, complex, np.number)):
+        return wrap(np.asarray(values))
+    need_tensor(function, "input", 2, values)
+    return values  # type: ignore[no-any-return]
+
+
 @composite(method=False)
 def searchsorted(
     sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
@@ -174,7 +181,7 @@ def searchsorted(
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
     rows_of = sorted_sequence._array.shape
-    values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
+    values = _values("searchsorted", input)
     if len(rows_of) != 1:
         if not values._array.ndim:
             raise RuntimeError(
@@ -217,7 +224,9 @@ def bucketize(
     """The number of the bucket between sorted boundaries that each value falls into."""
     if boundaries._array.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
-    values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
+    if out is not None:
+        need_tensor("bucketize", "input", 1, input)
+    values = _values("bucketize", input)
     _check_out(out, out_int32)
     return rows.searchsorted(boundaries, values, right, out_int32, out=out)
 
