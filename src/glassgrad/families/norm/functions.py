@@ -190,6 +190,8 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
+    if type(dim) is bool:  # ``(input, keepdim)`` is an overload of its own
+        dim, keepdim = None, dim
     if dim is None and input._array.ndim > 2:
         dim = -2, -1
     return norm(input, "nuc", dim, keepdim, out=out)  # type: ignore[no-any-return]
