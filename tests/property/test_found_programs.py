@@ -903,6 +903,34 @@ PROGRAMS = {
         a = torch.fft.rfftfreq(0)
         b = torch.fft.fftfreq(0)
     """,
+    "places out of range, by the dimension that they are in": """
+        a = torch.ones(2, 1, 3)
+        a.index_add(1, torch.tensor([1]), a)
+        a.index_add(0, torch.tensor([0, 2]), a)
+        a.index_reduce(0, torch.tensor([0, 2]), a, "mean")
+        torch.zeros(0).put_(torch.tensor([0]), torch.ones(1))
+        torch.tensor(1.0).unbind(-1)
+    """,
+    "the nuclear norm into a tensor": """
+        a = torch.arange(9.0).reshape(3, 3)
+        b = torch.zeros(1, 1)
+        c = torch.nuclear_norm(a, True, out=b)
+        d = torch.zeros(2, 1, 1)
+        e = torch.linalg.matrix_norm(torch.arange(12.0).reshape(2, 2, 3), 2, keepdim=True, out=d)
+    """,
+    "a border of less than nothing": """
+        a = torch.arange(24.0).reshape(4, 2, 3).requires_grad_()
+        b = torch.conv_tbc(a, torch.ones(2, 3, 2), torch.ones(2), -1)
+        b.square().sum().backward()
+        c = torch.conv_tbc(a, torch.ones(2, 3, 2), torch.ones(2), -2)
+    """,
+    "windows by chance are of one size or of all": """
+        a = torch.arange(25.0).reshape(1, 5, 5)
+        b = torch.nn.functional.fractional_max_pool2d(a, 2, 2)
+        c = torch.nn.functional.fractional_max_pool2d(a, (2,), 2)
+        d = torch.nn.functional.fractional_max_pool2d(a, 2, (2,))
+        e = torch.nn.functional.fractional_max_pool2d(a, 2, -1)
+    """,
 }
 
 
@@ -955,3 +983,9 @@ def test_what_lies_on_out_is_read_first():
     assert m.tolist() == [0, 3, 4 + 15, 5 + 15 + 35, 4, 5]
     glassgrad.cummax(m[:3], 0, out=(m[1:4], glassgrad.zeros(3, dtype=glassgrad.int64)))
     assert m.tolist() == [0, 0, 3, 19, 4, 5]
+
+
+def test_windows_of_nothing_are_refused():
+    """Of which PyTorch says minus infinity, at a place beyond the end."""
+    with pytest.raises(RuntimeError, match="must be positive"):
+        glassgrad.nn.functional.fractional_max_pool2d(glassgrad.ones(1, 3, 3), 0, 2)
