@@ -22,7 +22,7 @@ FAULTS = {
     "dtype": "dtype|not (implemented|supported) for|scalar.?type|be cast|[Cc]omplex|without overflow|same types?\\b|"
     "[Bb]oolean|integral|floating|Long|ZeroDivision",
     "sizes": "[Ss]izes?\\b|shape|[Dd]imension|\\b[Dd]ims?\\b|broadcast|number of|numel|multiplied|\\d-?D|vector",
-    "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex",
+    "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex(?! put)",
 }
 
 
@@ -53,7 +53,12 @@ READS = (
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
-    "cross_entropy|conv|ldexp"
+    "cross_entropy|conv|ldexp|cosine_similarity"
+#: An error about what was written, twice, that names another node the second time, or none.
+NAMED = (
+    r"^['\"](one of the variables .*?\])(, which is output \d+ of \w+,)?( is \d+ versions later.*)['\"] "
+    r"['\"]\1(, which is output \d+ of \w+,)?\3['\"]$"
+)
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
 COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
@@ -61,15 +66,21 @@ CHANGED = r"no_grad.*(_\(|out=)|data ="
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
-    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken", BROKEN, r"backward|autograd"),
+    Reason("conjugates are no views", "numbers", "", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*\.data ="),
+    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words", BROKEN, r"backward|autograd"),
     Reason("a rule of PyTorch's gives another shape", "taken|type", r"(Scatter|IndexAdd)\w* returned an inv"),
     Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", CHANGED),
+    Reason("the shape was changed without recording", "refused", "cannot reshape", r"no_grad.*set_\("),
     Reason("the shape was changed without recording", "^grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
     Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", last("isin|kron|take")),
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_fill_?")),
+    Reason("the node by which a written tensor is named", "words", NAMED),
+    Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
+    Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
+    Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
@@ -79,7 +90,7 @@ REASONS = [
     Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"func\.(jacfwd|hessian|jvp)"),
     Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
     Reason("factors of kron are watched", "refused", "modified by an inplace", "kron"),
-    Reason("PyTorch's gradient is a view", "taken", "in no_grad mode|multiple views", r"autograd\.grad|func"),
+    Reason("PyTorch's gradient is a view", "taken|words", "in no_grad mode|multiple views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
@@ -94,8 +105,11 @@ REASONS = [
     Reason("exponents of ldexp that are small integers", "numbers.grad", "", r"int(.|\n)*ldexp"),
     Reason("PyTorch loses its place at empty blocks", "numbers.grad", "", r"\(0,( \d)?\)\)(.|\n)*block_diag"),
     Reason("truth values become float32", "numbers", "", r"bool(.|\n)*poisson_nll_loss"),
+    Reason("a view of other memory has no gradient", "words", "setStorage.*set_ is not implemented"),
     Reason("a view of other memory has no gradient", "refused", "whose data was replaced", r"no_grad.*set_|data ="),
     Reason("no kernel is reached that would refuse", "type", "for outputs with complex", r"\[\], dtype=torch\.complex"),
+    Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dtype=.*(.|\n)*entropy"),
+    Reason("complex targets", "refused", "log_sigmoid_cpu", "with_logits"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
     Reason("a size that PyTorch reads where there is none", "words", "for dimension 0 with size 0"),
     Reason("the shape was changed without recording", "^grad", "", r"\.data = "),
@@ -145,26 +159,27 @@ TRAINED = [
     Reason("processors that have oneDNN's halves", "node", r"bfloat16.*MkldnnRnnLayer\S+ .*bfloat16.*StackBackward0"),
     Reason("PyTorch's LBFGS views gradients", "taken", "view size is not compatible", r"channels_last(.|\n)*opt\.step"),
     Reason("Muon normalizes what it keeps", "numbers", "momentum_buffer", r"bfloat16(.|\n)*Muon\(.*nesterov=False"),
-    Reason("PyTorch's fused SGD passes halves by", "numbers", "^model", r"(float16|half)(.|\n)*SGD\(.*fused=True"),
+    Reason("PyTorch's fused SGD passes halves by", "numbers", "", r"(float16|half)(.|\n)*SGD\(.*fused=True"),
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
     Reason("layers of halves that PyTorch lacks", "taken", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|bias type|mixed dtype"),
     Reason(
         "which of its refusals vmap tells", "words",
-        r"broadcast shape .* captured|called random|renorm_|setup_context|\.item\(\) on", r"torch\.func",
+        r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on", r"torch\.func",
     ),  # fmt: skip
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
     Reason("PyTorch's LBFGS has no copies", "taken", "no attribute '_params'", "deepcopy"),
     Reason("PyTorch's search fails at NaN", "taken", "list index out of range", "strong_wolfe"),
     Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16)(.|\n)*LBFGS"),
+    Reason("searches where rounding grows", "numbers|results", "", r"LBFGS(.|\n)*\.(half|bfloat16|float)\(\)"),
     Reason("the larger one beside NaN", "numbers", "max_exp_avg_sq.*nan", "fused=True, amsgrad"),
     Reason("what fails half-way", "numbers", r"^opt\.\d+\.(step|mu_product):", r"half\(|float16|float32\)"),
     Reason("what fails half-way", "numbers|results", "", r"lr_scheduler(.|\n)*add_param_group"),
     Reason("which of nearly equal elements", "numbers.grad", "", r"Upsample.*linear(.|\n)*MaxPool"),
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_)(.|\n)*prune\.(l1|ln|global)_"),
-    Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\).*t32(.|\n)*GroupNorm\((\d), \2,"),
-    Reason("slopes that depend on no input", "about", "True, '.*Backward0'.* False, None", r"torch\.func\.(jac|hess)"),
+    Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\)(.|\n)*GroupNorm\((\d), \2,"),
+    Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),
     Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*func\.[vjh]"),
