@@ -911,6 +911,10 @@ PROGRAMS = {
         torch.zeros(0).put_(torch.tensor([0]), torch.ones(1))
         torch.tensor(1.0).unbind(-1)
     """,
+    "what lies on itself is told before what it is given": """
+        a = torch.ones(1, 3).expand(2, 3)
+        a.index_copy_(0, torch.tensor([1, 0]), a)
+    """,
     "the nuclear norm into a tensor": """
         a = torch.arange(9.0).reshape(3, 3)
         b = torch.zeros(1, 1)
