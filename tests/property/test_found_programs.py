@@ -911,6 +911,10 @@ PROGRAMS = {
         torch.zeros(0).put_(torch.tensor([0]), torch.ones(1))
         torch.tensor(1.0).unbind(-1)
     """,
+    "distances of halves": """
+        a = torch.cdist(torch.ones(2, 3).bfloat16(), torch.ones(2, 3))
+        b = torch.cdist(torch.ones(2, 3).half(), torch.ones(2, 3).half())
+    """,
     "what lies on itself is told before what it is given": """
         a = torch.ones(1, 3).expand(2, 3)
         a.index_copy_(0, torch.tensor([1, 0]), a)
