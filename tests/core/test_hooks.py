@@ -200,3 +200,21 @@ def test_a_node_that_no_gradient_reaches_runs_and_is_freed(keep):
     from tests.torch_reference import torch as reference
 
     assert run(torch) == run(reference)
+
+
+@pytest.mark.torch
+def test_hooks_of_the_only_root_see_its_gradient_whatever_is_asked_for():
+    from tests.torch_reference import torch as reference
+
+    def run(engine):
+        seen = []
+        x, other = engine.ones(2, requires_grad=True), engine.ones(2, requires_grad=True)
+        y = x * 2
+        for tensor in (x, y):
+            tensor.register_hook(lambda grad: seen.append(grad.tolist()))
+        y.backward(engine.ones(2), inputs=[other])
+        x.backward(engine.ones(2), inputs=[other])
+        engine.autograd.backward([x, y], [engine.ones(2)] * 2, inputs=[other])
+        return seen, x.grad
+
+    assert run(torch) == run(reference)

@@ -79,6 +79,7 @@ def general(
     if needed is not None and accumulate:
         needed |= _chosen_themselves(collected, owed)
     reached = None if needed is None else needed.union(collected)  # what gradients are delivered to; None: all
+    only = roots[0][0] if len(roots) == 1 else None  # whose hooks see its gradient, be it reached or not
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()
@@ -113,7 +114,7 @@ def general(
         calls.append((next(_tasks), owed, reached))
         while ready:
             edge = heappop(ready)[2]
-            if reached is not None and edge not in reached:
+            if reached is not None and edge not in reached and edge is not only:
                 continue
             hooks = getattr(edge, "_hooks", None)
             if hooks is not None:
