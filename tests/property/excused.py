@@ -59,6 +59,8 @@ NAMED = (
     r"^['\"](one of the variables .*?\])(, which is output \d+ of \w+,)?( is \d+ versions later.*)['\"] "
     r"['\"]\1(, which is output \d+ of \w+,)?\3['\"]$"
 )
+#: One that names another tensor the second time, or counts other writes.
+TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
 COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
@@ -79,7 +81,7 @@ REASONS = [
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_(fill|copy)_?")),
     Reason("the node by which a written tensor is named", "words", NAMED),
-    Reason("which of two written tensors is told", "words", r"operation: \[([^\]]*\]).* operation: \[(?!\1)"),
+    Reason("which of two written tensors is told", "words", TWO),
     Reason("memory that copy.copy shares is not asked", "taken", "written-to tensor refer to", r"copy\.copy"),
     Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
     Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),

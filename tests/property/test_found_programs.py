@@ -911,6 +911,13 @@ PROGRAMS = {
         torch.zeros(0).put_(torch.tensor([0]), torch.ones(1))
         torch.tensor(1.0).unbind(-1)
     """,
+    "losses of probabilities where there are no classes": """
+        a = torch.ones(3, 0, requires_grad=True)
+        b = torch.nn.functional.cross_entropy(a, a.detach(), label_smoothing=0.1)
+        c = torch.nn.functional.cross_entropy(a, a.detach(), label_smoothing=0.1, reduction="none")
+        d = torch.nn.functional.cross_entropy(torch.ones(0, 0), torch.ones(0, dtype=torch.int64), label_smoothing=0.1)
+        b.backward()
+    """,
     "distances of halves": """
         a = torch.cdist(torch.ones(2, 3).bfloat16(), torch.ones(2, 3))
         b = torch.cdist(torch.ones(2, 3).half(), torch.ones(2, 3).half())
@@ -997,3 +1004,13 @@ def test_windows_of_nothing_are_refused():
     """Of which PyTorch says minus infinity, at a place beyond the end."""
     with pytest.raises(RuntimeError, match="must be positive"):
         glassgrad.nn.functional.fractional_max_pool2d(glassgrad.ones(1, 3, 3), 0, 2)
+
+
+def test_slopes_of_sums_have_no_strides_backwards():
+    sums = glassgrad.func.jacrev(lambda x: x.cumsum(0))(glassgrad.ones(1))
+    assert sums.stride() == (1, 1)
+
+
+def test_powers_of_matrices_lie_row_by_row():
+    laid = glassgrad.ones(2, 3, 2, 2).to(memory_format=glassgrad.channels_last)
+    assert [laid.matrix_power(n).stride() for n in range(3)] == [(12, 4, 2, 1)] * 3
