@@ -911,6 +911,13 @@ PROGRAMS = {
         torch.zeros(0).put_(torch.tensor([0]), torch.ones(1))
         torch.tensor(1.0).unbind(-1)
     """,
+    "other memory of another size, without recording": """
+        a = torch.ones(3, requires_grad=True)
+        b = a * 2
+        with torch.no_grad(): b.set_(torch.ones(2, 3))
+        c = (b * b).sum()
+        c.backward()
+    """,
     "losses of probabilities where there are no classes": """
         a = torch.ones(3, 0, requires_grad=True)
         b = torch.nn.functional.cross_entropy(a, a.detach(), label_smoothing=0.1)
@@ -975,7 +982,6 @@ def test_a_gradient_of_a_shape_that_was_changed_without_recording_is_refused():
         result.t_()
     with pytest.raises(RuntimeError, match=r"invalid gradient.*\[3, 1\].*\[1, 3\]"):
         result.sum().backward()
-    assert leaf.grad is None
 
 
 @pytest.mark.filterwarnings("ignore:An output with one or more elements")
