@@ -912,11 +912,10 @@ PROGRAMS = {
         torch.tensor(1.0).unbind(-1)
     """,
     "other memory of another size, without recording": """
-        a = torch.ones(3, requires_grad=True)
+        a = torch.ones((), requires_grad=True)
         b = a * 2
-        with torch.no_grad(): b.set_(torch.ones(2, 3))
-        c = (b * b).sum()
-        c.backward()
+        with torch.no_grad(): b.set_(torch.ones(2))
+        (b * b).sum().backward()
     """,
     "losses of probabilities where there are no classes": """
         a = torch.ones(3, 0, requires_grad=True)
