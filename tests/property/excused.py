@@ -97,6 +97,7 @@ REASONS = [
     Reason("PyTorch transforms what overlaps", "numbers", "", r"(unfold|as_strided)(.|\n)*func\.(jacfwd|hess|jvp)"),
     Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"func\.(jacfwd|hessian|jvp)"),
     Reason("graphs are copied", "taken", r"deepcopy protocol|deepcopy__\(\) for non-wrapper", "deepcopy"),
+    Reason("graphs are copied", "type", "deepcopy protocol.*checkpointed part", "deepcopy"),
     Reason("copies of subclasses are leaves", "leaf|node", "", r"Subclass(.|\n)*copy\.copy"),
     Reason("hooks of several gradients that are leaves", "taken", "passed to _will_engine_execute_node"),
     Reason("factors of kron are watched", "refused", "modified by an inplace", "kron"),

@@ -330,7 +330,7 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
         for key in left.keys() | right.keys():
             if left.get(key) != right.get(key):
                 free = is_cut(theirs) or name in yours.slopes or (key in ("node", "written") and not theirs.numel())
-                free = free or is_unrecorded(mine) or keeps_gradient(their_pool)
+                free = free or any(map(is_unrecorded, [mine, *named(ours, line)])) or keeps_gradient(their_pool)
                 if key in ("node", "leaf", "requires_grad") and not (theirs.is_floating_point() or theirs.is_complex()):
                     free = True  # PyTorch gives integers a history where what is written has one
                 is_power = key == "node" and "Pow" in str(left[key]) and "1j" in line  # of real numbers
