@@ -1019,3 +1019,12 @@ def test_slopes_of_sums_have_no_strides_backwards():
 def test_powers_of_matrices_lie_row_by_row():
     laid = glassgrad.ones(2, 3, 2, 2).to(memory_format=glassgrad.channels_last)
     assert [laid.matrix_power(n).stride() for n in range(3)] == [(12, 4, 2, 1)] * 3
+
+
+def test_what_lapack_solves_lies_by_columns():
+    matrix, values = 4 * glassgrad.eye(3), glassgrad.ones(3, 2)
+    for solution in (
+        glassgrad.linalg.lstsq(matrix, values).solution, glassgrad.cholesky_solve(values, matrix),
+        glassgrad.cholesky_inverse(matrix),
+    ):  # fmt: skip
+        assert solution.stride() == torch.linalg.solve(torch.eye(3), torch.ones(3, solution.shape[1])).stride() == (1, 3)
