@@ -1027,4 +1027,5 @@ def test_what_lapack_solves_lies_by_columns():
         glassgrad.linalg.lstsq(matrix, values).solution, glassgrad.cholesky_solve(values, matrix),
         glassgrad.cholesky_inverse(matrix),
     ):  # fmt: skip
-        assert solution.stride() == torch.linalg.solve(torch.eye(3), torch.ones(3, solution.shape[1])).stride() == (1, 3)
+        theirs = torch.linalg.solve(torch.eye(3), torch.ones(3, solution.shape[1]))
+        assert solution.stride() == theirs.stride() == (1, 3)
