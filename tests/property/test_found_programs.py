@@ -911,6 +911,11 @@ PROGRAMS = {
         torch.zeros(0).put_(torch.tensor([0]), torch.ones(1))
         torch.tensor(1.0).unbind(-1)
     """,
+    "a parameter of a subclass of whole numbers": """
+        a = Subclass(torch.ones(2, dtype=torch.int64)) * 1
+        b = torch.nn.Parameter(a)
+        c = torch.nn.Parameter(torch.ones(2, dtype=torch.int64))
+    """,
     "other memory of another size, without recording": """
         a = torch.ones((), requires_grad=True)
         b = a * 2
