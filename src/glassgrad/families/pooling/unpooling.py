@@ -178,8 +178,7 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
         if m + k - 1 > n - (dims == 3):  # one less in volumes, as PyTorch has it
             raise RuntimeError(f"{where}(): pool {name} {k} too large relative to input {name} {n}")
         if m < 0:
-            shape = [*sizes[: first + 1], *wanted]
-            raise RuntimeError(f"Trying to create tensor with negative dimension {m}: {shape}")
+            raise RuntimeError(f"Trying to create tensor with negative dimension {m}: {[*sizes[: first + 1], *wanted]}")
         if k < 1:  # of which PyTorch says minus infinity, at a place beyond the end
             raise RuntimeError(f"{where}(): pool {name} must be positive, but got {k}")
     _check_samples(input, samples, dims)
