@@ -92,7 +92,7 @@ REASONS = [
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
-    Reason("less is kept", "taken", r"detached in-place|output 0 of Pow\d?, is"),
+    Reason("less is kept", "taken|words", r"detached in-place|output 0 of Pow\d?, is"),
     Reason("less is kept", "taken|words", "by an inplace.*(a second time|'', '')", r"func\.vmap\(torch\.mul"),
     Reason("transforms within hooks of what is saved", "taken|words|type", "support saved tensor hooks", "saved_tens"),
     Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
