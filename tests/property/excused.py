@@ -83,7 +83,7 @@ REASONS = [
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_(fill|copy)_?")),
     Reason("the node by which a written tensor is named", "words", NAMED),
     Reason("which of two written tensors is told", "words", TWO),
-    Reason("memory that copy.copy shares is not asked", "taken", "written-to tensor refer to", r"copy\.copy"),
+    Reason("memory shared unseen is not asked", "taken", "written-to tensor refer to", r"copy\.copy|\.data"),
     Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
     Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
     Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
