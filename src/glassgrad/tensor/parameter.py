@@ -31,6 +31,8 @@ class Parameter(Tensor):
         out = new(cls)
         out._array, out._edge, out._counter = data._array, None, data._counter
         if requires_grad and out._array.dtype.kind not in "fc" and not out.dtype.is_floating_point:
+            if type(data) not in (Tensor, Parameter):  # of which PyTorch asks it by ``requires_grad_``
+                raise RuntimeError(errors.ONLY_FLOATS_IN_PLACE)
             raise RuntimeError("O" + errors.ONLY_FLOATS[1:])  # here PyTorch writes it with a capital
         tensors.require_grad(out, requires_grad)
         return out
