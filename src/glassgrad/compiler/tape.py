@@ -15,8 +15,7 @@ from ..kernels.native.assembler import FUNCTIONS, ROOM, Assembler, NotNative, Pl
 from ..kernels.native.memory import address
 from ..optim.sgd import SGD
 from .emit import Text
-from .formulas import given_to
-from .program import Step, Value, is_number, is_numeric
+from .program import Step, Value, given_to, is_number, is_numeric
 
 MOST_ELEMENTS = 4096  # of one array: beyond, loops that keep to the cache and threads are quicker
 MOST_TIMES = 4096  # multiplications of matrix products for each step: beyond, BLAS gains more than calls cost
@@ -305,8 +304,8 @@ def write_call(text: Text, tape: Tape) -> str:
             text.name(buffer, "array")  # which keeps it
             fixed.update((entry, address(buffer) + offset) for entry, offset in slots.get(n, ()))
     rates = [f"{text.name(optimizer.param_groups[0], 'group')}['lr']" for _, optimizer in tape.rates]
-    for (place, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
-        text.add(f"    room[{place}] = {rate}")
+    for (spot, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
+        text.add(f"    room[{spot}] = {rate}")
     text.names.update(
         native=runner(tape.kind), another=_contexts(tape, fixed, cells, lasting), contexts=[],
         address=address, getrefcount=sys.getrefcount, empty=np.empty,
@@ -325,8 +324,8 @@ def write_call(text: Text, tape: Tape) -> str:
             text.add(f"    g._array = room[{place.offset}]")
             text.add("    g._edge = g._counter = None")
             text.add(f"    {text.operand(value, True)}._grad = g")
-    for value, place in tape.outs:
-        text.add(f"    {value.name} = room[{place}]")
+    for value, spot in tape.outs:
+        text.add(f"    {value.name} = room[{spot}]")
     text.add("    contexts.append(context)")
     for value in tape.written:
         share(value.held)
