@@ -5,7 +5,6 @@ whole file nor with one sentence and exit code 1.
 """
 
 import contextlib
-import faulthandler
 import io
 import json
 import os
@@ -24,7 +23,7 @@ from tests import counts
 from tests.explore import page_graphs
 
 FORMS = ("html", "svg", "dot", "json", "png", "tex", "mmd", "md")
-SECONDS = 20  # that a graph may take; what takes longer ends the process, with a traceback
+SECONDS = 10  # of the processor that a graph may take; what takes longer ends the process, with a traceback
 STRANGE = [
     None, True, False, 0, 1, -1, 2, 7, 10**6, 2**31, 2**53, 2**63, -(2**63), 10**400, 0.5, -0.0, 1e308, 5e-324,
     float("nan"), float("inf"), "", "x", "nan", "-inf", "op", "leaf", "cut", "view", "AccumulateGrad", "AddBackward0",
@@ -166,9 +165,8 @@ def main():
             form = FORMS[number % len(FORMS)]
             if form == "png" and number % 5:  # pixels take their time
                 form = "html"
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
-            problem = verdict(content, Path(folder), form)
-            faulthandler.cancel_dump_traceback_later()
+            with counts.at_most(SECONDS):
+                problem = verdict(content, Path(folder), form)
             viewed += Path(folder, f"out.{form}").exists()
             Path(folder, f"out.{form}").unlink(missing_ok=True)
             if problem:
