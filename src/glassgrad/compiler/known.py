@@ -4,44 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from ..core.tensor import Tensor
 from ..tensor.parameter import Parameter
 from ..tensor.writable import is_conjugate
-from ..utils.weak import WeakIdKeyDictionary
 from .program import NotCapturable, Step, Value
 
 PLAIN = (Tensor, Parameter)
 
 
 class Identities:
-    """Values by the identity of what holds them, which is not kept alive by that."""
+    """Values by the identity of what holds them, which is not kept alive by that.
+
+    An identity is given away again when its owner is gone: what is found by it counts only while the owner is the one
+    that was noted.
+    """
+
+    __slots__ = ("_held",)
 
     def __init__(self) -> None:
-        self._by_thing = WeakIdKeyDictionary()
-        self._by_number: dict[int, tuple[Any, Value]] = {}  # NumPy's scalars know no weak references; they are small
+        self._held: dict[int, tuple[Callable[[], Any], Value]] = {}
 
     def get(self, thing: Any) -> Value | None:
         """The value that ``thing`` holds; None where nobody noted it."""
-        if isinstance(thing, np.generic):
-            return self._by_number.get(id(thing), (None, None))[1]
-        return self._by_thing.get(thing)
+        known = self._held.get(id(thing))
+        return known[1] if known is not None and known[0]() is thing else None
 
     def note(self, thing: Any, value: Value) -> None:
         """``thing`` holds ``value`` from now on."""
-        if not isinstance(thing, np.generic):
-            self._by_thing[thing] = value
-        elif type(thing) is not np.bool_:  # of which there are two in all
-            self._by_number[id(thing)] = thing, value
+        if type(thing) is np.bool_:  # of which there are two in all
+            return
+        try:
+            self._held[id(thing)] = ref(thing), value
+        except TypeError:  # NumPy's scalars, which are small, and what vmap hides, know no weak references
+            self._held[id(thing)] = (lambda: thing), value
 
     def forget(self, gone: set[int]) -> None:
         """Drop the values with these numbers."""
-        for thing in [thing for thing, value in self._by_thing.items() if value.number in gone]:
-            del self._by_thing[thing]
-        for key in [key for key, (_, value) in self._by_number.items() if value.number in gone]:
-            del self._by_number[key]
+        for key in [key for key, (_, value) in self._held.items() if value.number in gone]:
+            del self._held[key]
 
 
 class Known:
