@@ -1,5 +1,7 @@
 """Hooks at every place: order, replacement, removal, and what the lean loop pays for them: nothing."""
 
+from contextlib import nullcontext
+
 import pytest
 
 import glassgrad as torch
@@ -140,3 +142,79 @@ def test_hooks_see_gradients_that_are_wanted():
     torch.autograd.grad(y.sum(), w, retain_graph=True)
     torch.autograd.grad(y.sum(), [x, w])
     assert seen == [[None, [1.0, 1.0]], [[3.0, 3.0], [1.0, 1.0]]]
+
+
+ANSWERS = [
+    lambda grads: (None,), lambda grads: (grads[0].new_ones(3),), lambda grads: (grads[0].double(),),
+    lambda grads: grads[0], lambda grads: (), lambda grads: (grads[0], grads[0]), lambda grads: 3, lambda grads: [3],
+    lambda grads: (grads[0] * 3,),
+]  # fmt: skip
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("answer", range(len(ANSWERS)))
+@pytest.mark.parametrize("place", ["node", "leaf", "after"])
+def test_what_a_hook_of_a_node_may_give(answer, place):
+    def run(engine):
+        leaf = engine.ones(2, requires_grad=True)
+        result = leaf.square()
+        accumulation = result.grad_fn.next_functions[0][0]
+        node = accumulation if place == "leaf" else result.grad_fn
+        if place == "after":
+            node.register_hook(lambda grads, _: ANSWERS[answer](grads))
+        else:
+            node.register_prehook(ANSWERS[answer])
+        try:
+            result.backward(engine.ones(2))
+        except (RuntimeError, TypeError) as error:
+            return type(error), str(error).replace("glassgrad", "torch")
+        return None if leaf.grad is None else leaf.grad.tolist()
+
+    from tests.torch_reference import torch as reference
+
+    assert run(torch) == run(reference)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_node_that_no_gradient_reaches_runs_and_is_freed(keep):
+    """So that a second walk is refused; its hooks see None, and so do those of its leaf."""
+
+    def run(engine):
+        class Second(engine.autograd.Function):
+            forward = staticmethod(lambda ctx, x, y: x + y)
+            backward = staticmethod(lambda ctx, grad: (None, grad))
+
+        seen = []
+        x, y = engine.ones(2, requires_grad=True), engine.ones(2, requires_grad=True)
+        square = x.square()
+        square.grad_fn.register_hook(lambda *grads: seen.append(("node", grads)))
+        square.grad_fn.register_prehook(lambda grads: seen.append(("before", grads)))
+        x.register_hook(lambda grad: seen.append(("tensor", grad)))
+        x.register_post_accumulate_grad_hook(lambda leaf: seen.append(("after", leaf.grad)))
+        Second.apply(square, y).sum().backward(retain_graph=keep)
+        with pytest.raises(RuntimeError, match="a second time") if not keep else nullcontext():
+            square.sum().backward()
+        return str(seen)
+
+    from tests.torch_reference import torch as reference
+
+    assert run(torch) == run(reference)
+
+
+@pytest.mark.torch
+def test_hooks_of_the_only_root_see_its_gradient_whatever_is_asked_for():
+    from tests.torch_reference import torch as reference
+
+    def run(engine):
+        seen = []
+        x, other = engine.ones(2, requires_grad=True), engine.ones(2, requires_grad=True)
+        y = x * 2
+        for tensor in (x, y):
+            tensor.register_hook(lambda grad: seen.append(grad.tolist()))
+        y.backward(engine.ones(2), inputs=[other])
+        x.backward(engine.ones(2), inputs=[other])
+        engine.autograd.backward([x, y], [engine.ones(2)] * 2, inputs=[other])
+        return seen, x.grad
+
+    assert run(torch) == run(reference)

@@ -177,13 +177,14 @@ def test_complex_parameters(name, settings):
     np.testing.assert_allclose(have[1], want[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["float64", "float32"])
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in SETTINGS))
-def test_settings_as_tensors(name):
-    """A rate that is a tensor can be changed from outside."""
+def test_settings_as_tensors(name, kind):
+    """A rate that is a tensor can be changed from outside, and what is made of it has its dtype."""
 
     def run(engine):
         w = engine.tensor([1.0, -2.0], dtype=engine.float64, requires_grad=True)
-        rate = engine.tensor(0.1, dtype=engine.float64)
+        rate = engine.tensor(0.1, dtype=getattr(engine, kind))
         optimizer = getattr(engine.optim, name)([w], lr=rate)
         for _ in range(4):
             w.grad = w.detach() * 2

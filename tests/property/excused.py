@@ -22,7 +22,7 @@ FAULTS = {
     "dtype": "dtype|not (implemented|supported) for|scalar.?type|be cast|[Cc]omplex|without overflow|same types?\\b|"
     "[Bb]oolean|integral|floating|Long|ZeroDivision",
     "sizes": "[Ss]izes?\\b|shape|[Dd]imension|\\b[Dd]ims?\\b|broadcast|number of|numel|multiplied|\\d-?D|vector",
-    "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex",
+    "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex(?! put)",
 }
 
 
@@ -53,7 +53,14 @@ READS = (
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
-    "cross_entropy|conv|ldexp"
+    "cross_entropy|conv|ldexp|cosine_similarity"
+#: An error about what was written, twice, that names another node the second time, or none.
+NAMED = (
+    r"^['\"](one of the variables .*?\])(, which is output \d+ of [\w:]+,)?( is \d+ versions later.*)['\"] "
+    r"['\"]\1(, which is output \d+ of [\w:]+,)?\3['\"]$"
+)
+#: One that names another tensor the second time, or counts other writes.
+TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
 COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
@@ -61,31 +68,50 @@ CHANGED = r"no_grad.*(_\(|out=)|data ="
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
-    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken", BROKEN, r"backward|autograd"),
-    Reason("a rule of PyTorch's gives another shape", "taken|type", r"(Scatter|IndexAdd)\w* returned an inv"),
-    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient", CHANGED),
+    Reason("conjugates are no views", "numbers", "", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*\.data ="),
+    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words", BROKEN, r"backward|autograd"),
+    Reason("a rule of PyTorch's gives another shape", "taken|type|words", r"(Scatter|IndexAdd)\w* returned an inv"),
+    Reason("a rule of PyTorch's gives another shape", "taken", "CopySlices returned an inv", r"scatter(_add)?_\("),
+    Reason("the shape was changed without recording", "taken|words|type", "invalid gradient|could not be br", CHANGED),
+    Reason("where results lie that are drawn upon", "numbers", "", r"func\.jac(.|\n)*(dropout|_like|bernoulli)\("),
     Reason("the shape was changed without recording", "^grad", "", r"no_grad.*(squeeze|swap|transpose|t)_\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
     Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", last("isin|kron|take")),
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
-    Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_fill_?")),
+    Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_(fill|copy)_?")),
+    Reason("the node by which a written tensor is named", "words", NAMED),
+    Reason("which of two written tensors is told", "words", TWO),
+    Reason("memory that copy.copy shares is not asked", "taken", "written-to tensor refer to", r"copy\.copy"),
+    Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
+    Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
+    Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
+    Reason("PyTorch has no gradient of it", "words", "^.Autograd not support dtype"),
+    Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
     Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
-    Reason("less is kept", "taken", "detached in-place"),
+    Reason("less is kept", "taken", r"detached in-place|output 0 of Pow\d?, is"),
+    Reason("less is kept", "taken|words", "by an inplace.*(a second time|'', '')", r"func\.vmap\(torch\.mul"),
     Reason("transforms within hooks of what is saved", "taken|words|type", "support saved tensor hooks", "saved_tens"),
     Reason("there is no bfloat16 of NumPy's to hand on", "refused", "unsupported ScalarType BFloat16", "dlpack"),
+    Reason("PyTorch transforms what overlaps", "numbers", "", r"(unfold|as_strided)(.|\n)*func\.(jacfwd|hess|jvp)"),
     Reason("PyTorch writes over what it transforms", "taken", "single memory location", r"func\.(jacfwd|hessian|jvp)"),
-    Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy"),
+    Reason("graphs are copied", "taken", r"deepcopy protocol|deepcopy__\(\) for non-wrapper", "deepcopy"),
+    Reason("graphs are copied", "type", "deepcopy protocol.*checkpointed part", "deepcopy"),
+    Reason("copies of subclasses are leaves", "leaf|node", "", r"Subclass(.|\n)*copy\.copy"),
+    Reason("hooks of several gradients that are leaves", "taken", "passed to _will_engine_execute_node"),
     Reason("factors of kron are watched", "refused", "modified by an inplace", "kron"),
-    Reason("PyTorch's gradient is a view", "taken", "in no_grad mode|multiple views", r"autograd\.grad|func"),
+    Reason("PyTorch's gradient is a view", "taken|words", "in no_grad mode|multiple views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
     Reason("PyTorch's smallest norm is no half", "numbers", "", r"float16(.|\n)*cosine_similarity"),
     Reason("slopes of logit at NaN, one by one and by vectors", "numbers", "nan|inf", "logit"),
     Reason("what is kept is written by .data", "numbers.grad", "", r"(?s)cum(sum|prod).*\.data|\.data.*cum(sum|prod)"),
+    Reason("what is kept is written by other libraries", "numbers.grad", "", r"(from_dlpack|from_numpy)(.|\n)*_\("),
+    Reason("results of PyTorch's that lie in more memory", "words", "setStorage.*setStorage", "as_strided"),
+    Reason("memory of NumPy's is seen whole", "taken", "setStorage", "from_numpy"),
     Reason("results of PyTorch's that lie in more memory", "refused", "setStorage", r"_loss\((.|\n)*as_strided"),
     Reason("bytes that are no truth values", "numbers", "", r"view\((torch\.)?bool\)"),
     Reason("there are no complex numbers of halves", "numbers", "nan|inf", r"(?s)float16.*complex|complex.*float16"),
@@ -94,11 +120,15 @@ REASONS = [
     Reason("exponents of ldexp that are small integers", "numbers.grad", "", r"int(.|\n)*ldexp"),
     Reason("PyTorch loses its place at empty blocks", "numbers.grad", "", r"\(0,( \d)?\)\)(.|\n)*block_diag"),
     Reason("truth values become float32", "numbers", "", r"bool(.|\n)*poisson_nll_loss"),
+    Reason("a view of other memory has no gradient", "refused", "set_ is not impl", r"set_\((.|\n)*inputs="),
+    Reason("a view of other memory has no gradient", "words", "setStorage.*set_ is not implemented"),
     Reason("a view of other memory has no gradient", "refused", "whose data was replaced", r"no_grad.*set_|data ="),
     Reason("no kernel is reached that would refuse", "type", "for outputs with complex", r"\[\], dtype=torch\.complex"),
+    Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dtype=.*(.|\n)*entropy"),
+    Reason("complex targets", "refused|type", "log_sigmoid_cpu", "with_logits"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
-    Reason("a size that PyTorch reads where there is none", "words", "for dimension 0 with size 0"),
-    Reason("the shape was changed without recording", "^grad", "", r"\.data = "),
+    Reason("a size that PyTorch reads where there is none", "words", r"for dimension 0 with size 0|target batch_size"),
+    Reason("the shape was changed without recording", "^grad|numbers.grad", "", r"\.data = "),
     Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)|\w\.histogram\(\w+\)"),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
@@ -145,26 +175,27 @@ TRAINED = [
     Reason("processors that have oneDNN's halves", "node", r"bfloat16.*MkldnnRnnLayer\S+ .*bfloat16.*StackBackward0"),
     Reason("PyTorch's LBFGS views gradients", "taken", "view size is not compatible", r"channels_last(.|\n)*opt\.step"),
     Reason("Muon normalizes what it keeps", "numbers", "momentum_buffer", r"bfloat16(.|\n)*Muon\(.*nesterov=False"),
-    Reason("PyTorch's fused SGD passes halves by", "numbers", "^model", r"(float16|half)(.|\n)*SGD\(.*fused=True"),
+    Reason("PyTorch's fused SGD passes halves by", "numbers", "", r"(float16|half)(.|\n)*SGD\(.*fused=True"),
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
     Reason("layers of halves that PyTorch lacks", "taken", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|bias type|mixed dtype"),
     Reason(
         "which of its refusals vmap tells", "words",
-        r"broadcast shape .* captured|called random|renorm_|setup_context|\.item\(\) on", r"torch\.func",
+        r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on", r"torch\.func",
     ),  # fmt: skip
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
     Reason("PyTorch's LBFGS has no copies", "taken", "no attribute '_params'", "deepcopy"),
     Reason("PyTorch's search fails at NaN", "taken", "list index out of range", "strong_wolfe"),
     Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16)(.|\n)*LBFGS"),
+    Reason("searches where rounding grows", "numbers|results", "", r"LBFGS(.|\n)*\.(half|bfloat16|float)\(\)"),
     Reason("the larger one beside NaN", "numbers", "max_exp_avg_sq.*nan", "fused=True, amsgrad"),
     Reason("what fails half-way", "numbers", r"^opt\.\d+\.(step|mu_product):", r"half\(|float16|float32\)"),
     Reason("what fails half-way", "numbers|results", "", r"lr_scheduler(.|\n)*add_param_group"),
     Reason("which of nearly equal elements", "numbers.grad", "", r"Upsample.*linear(.|\n)*MaxPool"),
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_)(.|\n)*prune\.(l1|ln|global)_"),
-    Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\).*t32(.|\n)*GroupNorm\((\d), \2,"),
-    Reason("slopes that depend on no input", "about", "True, '.*Backward0'.* False, None", r"torch\.func\.(jac|hess)"),
+    Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\)(.|\n)*GroupNorm\((\d), \2,"),
+    Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),
     Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*func\.[vjh]"),

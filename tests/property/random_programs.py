@@ -264,8 +264,8 @@ def shares_memory(run: Run, line: str) -> bool:
     """Whether what a line writes lies in one piece of memory with what it reads: PyTorch may read what it wrote."""
     if re.match(r"(with [^:]*: )?\w+ = ", line):
         return False
-    named = [run.pool[name] for name in re.findall(r"\w+", line) if name in run.pool]
-    return len({tensor.untyped_storage().data_ptr() for tensor in named}) < len(named)
+    tensors = named(run, line)
+    return len({tensor.untyped_storage().data_ptr() for tensor in tensors}) < len(tensors)
 
 
 def is_empty(run: Run) -> bool:
@@ -283,10 +283,10 @@ def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     wanted, actual = yours.do(line), ours.do(line)
     if any(bound and value.shape != sizes for value, sizes, bound in before):
         raise Ended("out= of another size gets memory of its own")
-    if wanted != actual and any(map(is_unrecorded, ours.pool.values())):
+    if wanted != actual and any(map(is_unrecorded, named(ours, line))):
         raise Ended("views that were made without recording")
     if bool(wanted[0]) != bool(actual[0]):
-        if is_empty(yours):
+        if any(not value.numel() for value in named(yours, line)):
             raise Ended("a kernel, or a question about memory, that one of them never reaches")
         return "taken" if wanted[0] else "refused", f"{wanted} {actual}"
     found = _seen(yours, ours, line)
@@ -302,6 +302,11 @@ def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     if wanted[1] != actual[1] and wanted[0] != "TypeError":  # whose words list every overload
         return "words", f"{wanted[1]!r} {actual[1]!r}"
     return None
+
+
+def named(run: Run, line: str) -> list[Any]:
+    """The tensors that a line names."""
+    return [run.pool[name] for name in re.findall(r"\w+", line) if name in run.pool]
 
 
 def is_bound(run: Run, tensor: Any) -> bool:
@@ -324,8 +329,8 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
             raise Ended("PyTorch cannot tell: its base was written by what has no gradient")
         for key in left.keys() | right.keys():
             if left.get(key) != right.get(key):
-                free = is_cut(theirs) or name in yours.slopes or (key in ("node", "written") and is_empty(yours))
-                free = free or any(map(is_unrecorded, my_pool.values())) or keeps_gradient(their_pool)
+                free = is_cut(theirs) or name in yours.slopes or (key in ("node", "written") and not theirs.numel())
+                free = free or any(map(is_unrecorded, [mine, *named(ours, line)])) or keeps_gradient(their_pool)
                 if key in ("node", "leaf", "requires_grad") and not (theirs.is_floating_point() or theirs.is_complex()):
                     free = True  # PyTorch gives integers a history where what is written has one
                 is_power = key == "node" and "Pow" in str(left[key]) and "1j" in line  # of real numbers

@@ -167,6 +167,13 @@ PROGRAMS = {
         torch.autograd.grad(torch.ones(2), [])
         l = torch.nn.Linear(2, 2, False); prune.identity(l, "bias")
     """,
+    "a step of halves by a sparse gradient": """
+        l = torch.nn.Embedding(6, 4, sparse=True).to(torch.bfloat16)
+        opt = torch.optim.SGD(l.parameters(), lr=0.5)
+        l(torch.tensor([[1, 2, 3], [0, 1, 1]])).sum().backward()
+        opt.step()
+        a = l.weight * 1
+    """,
     "the refusals of layers": """
         torch.nn.GroupNorm(2, 2)(torch.ones(1, 2))
         torch.nn.BatchNorm1d(2)(torch.ones(1, 2))

@@ -79,6 +79,7 @@ def general(
     if needed is not None and accumulate:
         needed |= _chosen_themselves(collected, owed)
     reached = None if needed is None else needed.union(collected)  # what gradients are delivered to; None: all
+    only = roots[0][0] if len(roots) == 1 else None  # whose hooks see its gradient, be it reached or not
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()
@@ -113,7 +114,7 @@ def general(
         calls.append((next(_tasks), owed, reached))
         while ready:
             edge = heappop(ready)[2]
-            if reached is not None and edge not in reached:
+            if reached is not None and edge not in reached and edge is not only:
                 continue
             hooks = getattr(edge, "_hooks", None)
             if hooks is not None:
@@ -121,11 +122,12 @@ def general(
             if edge in collected:
                 collected[edge] = inbox.get(edge)
             if not isinstance(edge, Record):
-                if accumulate and inbox.get(edge) is not None and (inputs is None or edge in collected):
+                is_heard = hooks is not None or inbox.get(edge) is not None
+                if accumulate and is_heard and (inputs is None or edge in collected):
                     if profile is None:  # then the leaf alone holds its gradient, and need not copy it
-                        into_leaf(edge, inbox.pop(edge), lifted)
+                        into_leaf(edge, inbox.pop(edge, None), lifted)
                     else:
-                        profile(edge, partial(into_leaf, edge, inbox.pop(edge), lifted))
+                        profile(edge, partial(into_leaf, edge, inbox.pop(edge, None), lifted))
             elif needed is None or edge in needed:
                 wanted = None if reached is None else _wanted(edge, hooks, reached)
                 step = edge, hooks, inbox.pop(edge, None), retain_graph, lifted, watched, wanted
@@ -147,8 +149,6 @@ def _step(
     record: Record, hooks: Any, grad: Any, retain_graph: bool, lifted: bool, watched: Any, wanted: Any = None
 ) -> Any:
     """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
-    if grad is None and not getattr(record, "runs_on_none", False):  # one of a custom Function does
-        return (None,) * len(record.edges) if hooks is None else hooks.around_nothing(record)
     run = bare if hooks is None else hooks.around
     outgoing = run(record, grad, retain_graph, lifted, wanted)
     if watched:
@@ -162,7 +162,11 @@ def bare(record: Record, grad: Any, retain_graph: bool, lifted: bool, wanted: Se
     if run is freed:
         return freed(record, grad, retain_graph)
     hooks = getattr(record, "_hooks", None)
-    if wanted is not None and _is_worth_a_part(record, grad, lifted):
+    if grad is None and not getattr(record, "runs_on_none", False):  # one of a custom Function does
+        outgoing = (None,) * len(record.edges)
+        if not retain_graph:
+            record.release()
+    elif wanted is not None and _is_worth_a_part(record, grad, lifted):
         outgoing = record.kind.part(record, grad, retain_graph, lifted, wanted)  # type: ignore[misc]
     elif lifted:
         outgoing = record.kind.lifted(record, grad, retain_graph)

@@ -53,7 +53,7 @@ class Adagrad(Elementwise):
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
-        return (step,), (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]), group["eps"])
+        return (step,), (number(group["lr"] / (1 + (step - 1) * group["lr_decay"])), group["eps"])
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
         if group["fused"]:

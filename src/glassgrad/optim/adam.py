@@ -17,7 +17,7 @@ from ..families.sparse.kernels import coalesced
 from ..ground.at_once import at_once
 from ..ground.paths import house
 from ..tensor.sparse import CooTensor
-from .elementwise import Elementwise, direction, functional
+from .elementwise import Elementwise, direction, functional, learning_rate
 from .optimizer import evaluated
 from .settings import F32, F64, WithSettings, check, check_one_element, filled, invalid, number, writable
 from .values import Values
@@ -66,17 +66,18 @@ class Adam(Elementwise):
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
-        lr, beta1, beta2 = group["lr"], number(group["betas"][0]), number(group["betas"][1])
+        beta1, beta2 = group["betas"]
+        rate = learning_rate(group) / (1 - beta1**step)
         if not group["differentiable"]:
-            lr = number(lr)
+            rate = number(rate)
         root = (1 - beta2**step) ** 0.5  # this and the next make up for running means that began at nought
-        return (step,), (lr / (1 - beta1**step), 1 - beta1, beta2, 1 - beta2, root, group["eps"])
+        return (step,), (rate, 1 - number(beta1), number(beta2), number(1 - beta2), number(root), group["eps"])
 
     def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:
         rate, fresh1, beta2, fresh2, root, eps = numbers
         sign, decay = direction(group)
         apart = number(group["weight_decay"]) if group["decoupled_weight_decay"] else 0
-        shrink = 1 - number(group["lr"]) * apart
+        shrink = number(1 - learning_rate(group) * apart)
         constants = (sign, decay, shrink, fresh1, beta2, fresh2, eps * root, rate * root)
         return "adam", 1 if apart == 0 else 2, constants, decay != 0, bool(group["amsgrad"])
 
@@ -89,7 +90,7 @@ class Adam(Elementwise):
         data, g, mean, square = arrays
         if self._constants_of is not numbers or self._constants[0].dtype is not dtype:
             rate, fresh1, beta2, fresh2, root, eps = numbers
-            shrink = 1 - number(group["lr"]) * decay
+            shrink = number(1 - learning_rate(group) * decay)
             values = (fresh1, beta2, fresh2, eps * root, rate * root, shrink)
             self._constants_of, self._constants = numbers, [np.array(constant, dtype) for constant in values]
         fresh1, beta2, fresh2, eps, rate, shrink = self._constants
@@ -184,7 +185,7 @@ class Adamax(Elementwise):
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
         beta1, beta2 = group["betas"]
-        return (step,), (number(group["lr"]) / (1 - beta1**step), 1 - beta1, beta2, group["eps"])
+        return (step,), (number(group["lr"] / (1 - beta1**step)), 1 - beta1, beta2, group["eps"])
 
     def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
         rate, fresh, beta2, eps = numbers
@@ -232,12 +233,12 @@ class NAdam(Elementwise):
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step, product = float(scalars[0]) + 1, scalars[1]
-        lr, (beta1, beta2), growth = number(group["lr"]), group["betas"], group["momentum_decay"]
+        lr, (beta1, beta2), growth = group["lr"], group["betas"], group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * 0.96 ** (step * growth))
         ahead = beta1 * (1.0 - 0.5 * 0.96 ** ((step + 1) * growth))
         product = product * mu  # in the precision that the state has
-        of_gradient = -lr * (1.0 - mu) / (1.0 - float(product))
-        of_mean = -lr * ahead / (1.0 - float(product) * ahead)
+        of_gradient = number(-lr * (1.0 - mu) / (1.0 - float(product)))
+        of_mean = number(-lr * ahead / (1.0 - float(product) * ahead))
         numbers = 1 - beta1, beta2, 1 - beta2, 1 - beta2**step, group["eps"], of_gradient, of_mean
         return (step, product), numbers
 

@@ -359,6 +359,11 @@ def direction(group: dict[str, Any]) -> tuple[float, float]:
     return -1.0 if group.get("maximize") else 1.0, 0.0 if apart else number(group.get("weight_decay", 0))
 
 
+def learning_rate(group: dict[str, Any]) -> Any:
+    """The learning rate; where it is a tensor, what is made of it has its dtype, but for fused steps."""
+    return number(group["lr"]) if group.get("fused") else group["lr"]
+
+
 def decayed(group: dict[str, Any], p: Any, g: Any) -> Any:
     """The gradient as a rule wants it: downhill, with weight decay; decay apart from the gradient shrinks ``p``."""
     if group.get("maximize"):
@@ -370,8 +375,8 @@ def decayed(group: dict[str, Any], p: Any, g: Any) -> Any:
         g = g + p.clone() * decay
     elif decay != 0:
         if group.get("decoupled_weight_decay"):
-            lr = group["lr"]
-            p.mul_(1 - (lr if group.get("differentiable") else number(lr)) * decay)
+            shrink = 1 - learning_rate(group) * decay
+            p.mul_(shrink if group.get("differentiable") else number(shrink))
         else:
             g = g.add(p, alpha=decay)
     return g

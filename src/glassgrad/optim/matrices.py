@@ -123,7 +123,7 @@ class Adafactor(ByParameter):
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
         grad = -param.grad if group["maximize"] else param.grad
-        lr, decay = number(group["lr"]), group["weight_decay"]
+        lr, decay = group["lr"], group["weight_decay"]
         eps, least = group["eps"]
         if eps is None:
             eps = dtypes.finfo(param.dtype).eps
@@ -131,7 +131,7 @@ class Adafactor(ByParameter):
         fresh = step ** group["beta2_decay"]
         size = max(least, param.norm(2).item() / param.numel() ** 0.5) * min(lr, 1 / step**0.5)
         if decay != 0:
-            param.mul_(1 - lr * decay)
+            param.mul_(number(1 - lr * decay))
         if grad.dim() > 1:
             for name, dim in (("row_var", -1), ("col_var", -2)):
                 mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
@@ -142,4 +142,4 @@ class Adafactor(ByParameter):
             square = state["variance"].lerp_(grad * grad, fresh).clone()
         way = square.clamp_(min=eps * eps).rsqrt_().mul_(grad)
         clip = max(1.0, way.norm(2).item() / (way.numel() ** 0.5 * group["d"]))
-        param.add_(way, alpha=-size / clip)
+        param.add_(way, alpha=number(-size / clip))

@@ -83,7 +83,10 @@ class SGD(Elementwise):
                     dtype = data.dtype
                     if dtype is not F32 and dtype is not F64:
                         dtype = None
-                        self._step_all([(group, [(param, grad, {})])])
+                        if isinstance(grad, SparseTensor):
+                            self._step_sparse(group, param, grad)
+                        else:
+                            self._step_all([(group, [(param, grad, {})])])
                         continue
                     rate = np.array(lr, dtype)  # of the right dtype: NumPy need not convert it each time
                 if data.size >= least and not isinstance(grad, SparseTensor):

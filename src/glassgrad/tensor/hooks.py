@@ -131,49 +131,31 @@ class Hooks:
         """Run a record between its prehooks and its hooks, which see None for gradients that are not ``wanted``."""
         if not (self.pre_hooks or self.post_hooks):
             return engine.bare(node, grad, retain_graph, lifted, wanted)
-        incoming = _tensors(grad.grads if isinstance(grad, Bundle) else [grad], lifted)
+        is_bundle = isinstance(grad, Bundle)
+        nothing = [None] * (1 if getattr(node, "runs_on_none", False) else node.kind.outputs)
+        incoming = _tensors(grad.grads if is_bundle else nothing if grad is None else [grad], lifted)
         for hook in list(self.pre_hooks.values()):
-            answer = hook(incoming)
-            if answer is not None:
-                incoming = answer if isinstance(answer, tuple) else (answer,)
+            incoming = _replaced(incoming, hook(incoming), hook)
         bare_grads = incoming if lifted else [g if g is None else g._array for g in incoming]
-        grad = Bundle(list(bare_grads)) if isinstance(grad, Bundle) else bare_grads[0]
+        grad = Bundle(list(bare_grads)) if is_bundle else bare_grads[0]
         outgoing = engine.bare(node, grad, retain_graph, lifted, wanted)
         grads = _tensors(outgoing, lifted)
         if wanted is not None and node.kind.row is not None and not node.kind.row.listed:
             grads = tuple(g if wish else None for g, wish in zip(grads, wanted, strict=True))
         for hook in list(self.post_hooks.values()):
-            answer = hook(grads, incoming)
-            if answer is not None:
-                answer = answer if isinstance(answer, tuple) else (answer,)
-                if len(answer) != len(grads):
-                    name = getattr(hook, "__name__", type(hook).__name__)
-                    raise RuntimeError(
-                        f"hook '{name}' has returned an incorrect number of values (got {len(answer)}, but expected "
-                        f"{len(grads)})"
-                    )
-                grads = answer
+            grads = _replaced(grads, hook(grads, incoming), hook)
         return tuple(g if lifted or g is None else g._array for g in grads)
-
-    def around_nothing(self, node: Record) -> tuple[None, ...]:
-        """Call the hooks of a record that no gradient reached; it gives none on."""
-        nothing, incoming = (None,) * len(node.edges), (None,) * node.kind.outputs
-        for hook in list(self.pre_hooks.values()):
-            hook(incoming)
-        for hook in list(self.post_hooks.values()):
-            hook(nothing, incoming)
-        return nothing
 
     def around_leaf(self, variable: Any, grad: Any, lifted: bool) -> None:
         """Accumulate into a leaf, between the hooks of its ``AccumulateGrad``; then its post-accumulate-grad hooks."""
         for hook in list(self.pre_hooks.values()):
-            answer = hook((grad if lifted else wrap(grad),))
-            if answer is not None:
-                answer = answer[0] if isinstance(answer, tuple) else answer
-                grad = answer if lifted else answer._array
-        leaf.add(variable, grad, lifted)
+            given = _tensors((grad,), lifted)
+            (answer,) = _replaced(given, hook(given), hook)
+            grad = answer if lifted or answer is None else answer._array
+        if grad is not None:
+            leaf.add(variable, grad, lifted)
         for hook in list(self.post_hooks.values()):
-            hook((), (grad if lifted else wrap(grad),))
+            hook((), _tensors((grad,), lifted))
         for hook in list(getattr(variable, "_post_accumulate", {}).values()):
             if hook(variable) is not None:
                 raise RuntimeError(errors.POST_HOOK)
@@ -215,6 +197,20 @@ def count_on_leaf(variable: Any) -> Callable[[], Any]:
 
 def _tensors(grads: Sequence[Any], lifted: bool) -> tuple[Any, ...]:
     return tuple(g if lifted or g is None else wrap(g) for g in grads)
+
+
+def _replaced(grads: tuple[Any, ...], answer: Any, hook: Any) -> tuple[Any, ...]:
+    """What a hook of a node leaves of gradients: itself, if it gave as many, of the same types, dtypes and shapes."""
+    if answer is None or (type(hook) is partial and hook.func is _fitted):  # which gives another shape on purpose
+        return grads if answer is None else answer
+    if not isinstance(answer, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+    if len(answer) != len(grads):
+        name = getattr(hook, "__name__", type(hook).__name__)
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values (got {len(answer)}, but expected {len(grads)})"
+        )
+    return tuple(new if new is None else _checked(new, old, hook) for new, old in zip(answer, grads, strict=True))
 
 
 def _checked(answer: Any, tensor: Any, hook: Any) -> Any:

@@ -176,7 +176,7 @@ def conv_tbc(self: Any, weight: Any, bias: Any, /, pad: int = 0) -> Any:
     if self.dtype.kind == "b":
         raise not_implemented("addmm_impl_cpu_", self)
     convolved = kernels.convolve(_channels_inside(self), weight.transpose(2, 1, 0), bias, (1,), [(pad, pad)], (1,), 1)
-    return np.ascontiguousarray(convolved.transpose(2, 0, 1))
+    return convolved.transpose(2, 0, 1).copy()  # whose strides are those of rows, also where a size is one
 
 
 conv_tbc.derivative(

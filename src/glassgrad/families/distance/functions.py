@@ -38,6 +38,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         if not x.dtype.is_floating_point:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.scalar_name}")
     if x1.dtype is not x2.dtype:
+        if x1.dtype.itemsize == 2:
+            raise not_implemented("cdist", x1._array)
         raise RuntimeError(f"expected scalar type {x1.dtype.scalar_name} but found {x2.dtype.scalar_name}")
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")

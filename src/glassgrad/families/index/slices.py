@@ -112,7 +112,7 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
     try:
         check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
     except RuntimeError:
-        if self.ndim > 1:
+        if function == "index_add_" and self.ndim > 1 and axis in (0, self.ndim - 1):  # which PyTorch scatters
             raise
         raise IndexError("index out of range in self") from None
     return axis

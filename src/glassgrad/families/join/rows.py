@@ -132,8 +132,7 @@ stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
 def unbind(self: Any, /, dim: Any = 0) -> Any:
     """The views at every index of ``dim``, that dimension dropped."""
     if not self.ndim:
-        axis_of(dim, 0)
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {axis_of(dim, 0)} but tensor has no dimensions")
     axis = axis_of(dim, self.ndim)
     lead = (ALL,) * axis
     return tuple([self[(*lead, index, ...)] for index in range(self.shape[axis])])

@@ -192,6 +192,7 @@ def slope_of_pinv(grad: Any, result: Any, self: Any) -> Any:
     holomorphic=False,
     public=False,
     hidden=("self_sizes", "b_sizes"),
+    layout="columns",
 )
 def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str, vector: bool) -> Any:
     """The shortest X with the least ``self @ X - b``; what is left over, squared; ranks and singular values."""

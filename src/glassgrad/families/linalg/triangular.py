@@ -335,7 +335,13 @@ def slope(grad: Any, root: Any, upper: Any) -> Any:
     return substitute(root, inner, False, False, False)
 
 
-@op(holomorphic=False, public=False, serves=(LAPACK_CHARS, "cholesky_inverse_out_cpu"), batched="first")
+@op(
+    holomorphic=False,
+    public=False,
+    serves=(LAPACK_CHARS, "cholesky_inverse_out_cpu"),
+    layout="columns",
+    batched="first",
+)
 def cholesky_inverse(self: Any, /, upper: bool = False) -> Any:
     """The inverses of the matrices that these triangles are the roots of."""
     root = np.conj(self.swapaxes(-1, -2)) if upper else self
@@ -355,6 +361,7 @@ def _slope_of_inverse(grad: Any, self: Any, result: Any, upper: Any) -> Any:
     holomorphic=False,
     public=False,
     serves=(LAPACK_CHARS, "cholesky_solve_cpu"),
+    layout="columns",
     hidden=("input2_sizes", "self_sizes"),
     batched="point",
 )

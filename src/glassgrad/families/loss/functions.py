@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -287,14 +288,16 @@ def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoo
     if weight is not None:
         _check_weight(weight, classes, None)
     if smoothing > 0.0:
-        target = add_number(mul_number(target, 1 - smoothing), smoothing / classes)
+        target = add_number(mul_number(target, 1 - smoothing), smoothing / classes if classes else inf)
     scores = log_softmax(input, dim) * target
     if weight is not None:
         scores = scores * _by_class(weight, input, dim)
     if reduction == 0:
         return neg(sum_dim(scores, (dim,), False))
-    total = neg(sum(scores))
-    return total if reduction == 2 else div_number(total, input._array.size // max(classes, 1) if classes else 0)
+    total = sum(scores)
+    if reduction == 2:
+        return neg(total)
+    return div_number(neg(total), input._array.size // classes) if input._array.size else neg(total.fill_(nan))
 
 
 def _smoothed(
@@ -313,7 +316,7 @@ def _smoothed(
     elif reduction == 2:
         smooth = sum(smooth)
     classes = scores._array.shape[dim]
-    return mul_number(likelihood, 1 - smoothing) + mul_number(smooth, smoothing / classes)
+    return mul_number(likelihood, 1 - smoothing) + mul_number(smooth, smoothing / classes if classes else inf)
 
 
 @audible

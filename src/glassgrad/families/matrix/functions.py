@@ -512,11 +512,15 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     return power if out is None else into("matrix_power", (input,), out, power, errors.OUT_SAFELY, True)
 
 
+def _rows_of(input: Any) -> Any:
+    return input.clone(memory_format=dtypes.contiguous_format)
+
+
 def _power(input: Any, n: int) -> Any:
     if n == 0:
-        return input.clone().copy_(COMPOSITES["eye"].function(input._array.shape[-1], dtype=input.dtype))
+        return _rows_of(input).copy_(COMPOSITES["eye"].function(input._array.shape[-1], dtype=input.dtype))
     if n == 1:
-        return input.clone()
+        return _rows_of(input)
     if n < 0:
         input, n = linalg_inv(input), -n
     if n == 1:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import call
 from ...core.tensor import Tensor
-from ...ground import dtypes, modes
+from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...ground.layout import is_laid, suggested
 from ...ground.listening import audible
@@ -23,6 +23,7 @@ from ..arithmetic.rows import add_number
 from ..cast.functions import copied
 from ..distance.rows import linalg_vector_norm, norm_all, norm_dim
 from ..linalg.spectra import linalg_svd
+from ..matrix.functions import into
 from ..pad.functions import pad
 from ..pointwise.rows import rsqrt
 from ..pooling.functions import avg_pool2d, avg_pool3d
@@ -112,7 +113,8 @@ def matrix_norm(
         if input._array.dtype.itemsize == 2:
             kind = input.dtype.scalar_name
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
-        return _spectral(input, ord, rows, columns, keepdim, out)
+        norms = _spectral(input, ord, rows, columns, keepdim)
+        return norms if out is None else into("linalg_matrix_norm", (input,), out, norms, errors.OUT_SAFELY, True)
     if abs(ord) not in (1, inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
     first, then = (rows, columns) if abs(ord) == 1 else (columns, rows)
@@ -122,14 +124,11 @@ def matrix_norm(
     return (amax if ord > 0 else amin)(sums, then, keepdim, out=out)
 
 
-def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: Any) -> Any:
+def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Any:
     """Norms made of singular values."""
     order = [i for i in range(A._array.ndim) if i not in (rows, columns)] + [rows, columns]
     values = linalg_svd(permute(A, order))[1]
-    if ord == "nuc":
-        answer = sum(values, -1, keepdim, out=out)
-    else:
-        answer = (amax if ord > 0 else amin)(values, -1, keepdim, out=out)
+    answer = sum(values, -1, keepdim) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1, keepdim)
     if keepdim:
         answer = permute(unsqueeze(answer, -1), [order.index(i) for i in range(A._array.ndim)])
     return answer
@@ -190,6 +189,8 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
+    if type(dim) is bool:  # ``(input, keepdim)`` is an overload of its own
+        dim, keepdim = None, dim
     if dim is None and input._array.ndim > 2:
         dim = -2, -1
     return norm(input, "nuc", dim, keepdim, out=out)  # type: ignore[no-any-return]

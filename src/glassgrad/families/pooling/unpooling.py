@@ -161,7 +161,10 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
     kernel = ints(function, "kernel_size", 2, kernel_size)
     wanted = ints(function, "output_size", 3, output_size)
     ours = "Ints" if dims == 2 else "three Ints"
-    kernel, wanted = (numbers * dims if len(numbers) == 1 else numbers for numbers in (kernel, wanted))
+    if isinstance(kernel_size, int):
+        kernel *= dims
+    if isinstance(output_size, int):
+        wanted *= dims
     for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):
         if len(numbers) != dims:
             raise RuntimeError(f"{function}: {name} must either be a single Int or tuple of {ours}")
@@ -174,6 +177,11 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
     for name, n, m, k in zip(("time", "height", "width")[3 - dims :], sizes[first + 1 :], wanted, kernel, strict=True):
         if m + k - 1 > n - (dims == 3):  # one less in volumes, as PyTorch has it
             raise RuntimeError(f"{where}(): pool {name} {k} too large relative to input {name} {n}")
+        if m < 0:
+            shape = [*sizes[: first + 1], *wanted]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {m}: {shape}")
+        if k < 1:  # of which PyTorch says minus infinity, at a place beyond the end
+            raise RuntimeError(f"{where}(): pool {name} must be positive, but got {k}")
     _check_samples(input, samples, dims)
     shape = (*sizes[: first + 1], *wanted)
     if on_meta(input):

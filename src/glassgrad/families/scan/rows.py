@@ -40,7 +40,7 @@ def forwards(a: Any, dim: int | None, reverse: bool) -> Any:
 
 def as_input(turned: Any, dim: int | None, reverse: bool, sizes: tuple[int, ...]) -> Any:
     """The inverse of ``forwards``, in memory of its own."""
-    if reverse:
+    if reverse and len(turned) > 1:  # one would be memory of its own as it lies, with a stride backwards
         turned = turned[::-1]
     if dim is None or not sizes:
         return np.ascontiguousarray(turned).reshape(sizes)

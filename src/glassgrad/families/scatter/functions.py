@@ -170,6 +170,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     is_tensor = isinstance(source, Tensor)
     writable.check_writable(self, is_tensor and source.requires_grad and modes.grad_enabled())
     if is_tensor and source._array.ndim == self._array.ndim:
+        writable.check_overlap(self)
         writable.check_overlap_with(self, source, True)
     return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
 

@@ -265,8 +265,8 @@ def _counted(name: str, self: Any, index: Any) -> Any:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {name_of(index)}")
     if not self.size and index.size:
-        tried = "take from" if name == "take" else "put elements into"
-        raise IndexError(f"{name}(): tried to {tried} an empty tensor")
+        tried = "tried to take from" if name == "take" else "Tried to put elements into"
+        raise IndexError(f"{name}(): {tried} an empty tensor")
     if index.size and (index.min() < -self.size or index.max() >= self.size):
         bad = index[(index < -self.size) | (index >= self.size)]
         raise IndexError(

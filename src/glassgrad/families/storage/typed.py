@@ -20,6 +20,7 @@ from ...ground.runtime import warn
 from ...ground.size import Size
 from ...ground.window import as_bytes, dense, look, owner_of, with_strides
 from ...ops.declare import composite
+from ...tensor.hooks import fit_gradients
 from ...tensor.lifted import Lifted
 from ...tensor.writable import check_writable
 from ..create.construct import array_of, tensor_of
@@ -432,6 +433,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         array = looking_at(untyped._owner, kind, storage_offset, sizes, dense(sizes) if stride is None else stride)
     if is_recorded:
         write.finish(self, counted(wishing[0], array, "set_")._edge, lambda: None)  # through which there is no way back
+    elif array.shape != self._array.shape:
+        fit_gradients(self, self._array)
     self._array = array
     share(self).version += 1
     if is_recorded and type(self._edge) is View:
