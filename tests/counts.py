@@ -5,11 +5,14 @@ Those that are programs of their own take the same options, and ``--seconds``.
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
 import multiprocessing
+import signal
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 LONGEST = 30  # seconds that a child looks at one example
@@ -50,6 +53,17 @@ def asked(said: Any) -> Iterator[int]:
         if number >= said.count if end is None else time.monotonic() > end:
             return
         yield said.seed + number
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """A block that ends the process, with a traceback, where it takes more of the processor's time."""
+    faulthandler.register(signal.SIGPROF, chain=True)  # the signal's own way is to end the process
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def outlived(numbers: Iterable[int], look: Callable[[int], Any]) -> Iterator[tuple[int, Any, int]]:

@@ -7,9 +7,9 @@ import pytest
 
 import glassgrad as torch
 from glassgrad import nn
-from glassgrad.compiler.formulas import FORMULAS
 from glassgrad.core.row import TABLE
 from glassgrad.kernels import compiled
+from glassgrad.kernels.native.formulas import FORMULAS
 
 from .both_ways import bits, programs, reasons, training
 

@@ -43,7 +43,7 @@ def square(x):
 def _every_size():
     """Small programs are written step by step, and what large arrays go through is done for all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "whole_of", lambda *_: None)
+        patch.setattr(build.Builder, "_tape", lambda *_: None)
         patch.setattr(fuse, "FEWEST", 2)
         patch.setattr(fuse, "WORTH_IT", 1)
         yield

@@ -394,3 +394,18 @@ def test_what_is_found_to_have_another_size_says_so(monkeypatch):
         assert call(torch.tensor([1.0, -1.0, 2.0])).tolist() == [3.0, 5.0]
     with pytest.raises(RuntimeError, match=r"compile\(pure=True\): masked_select\(\) gave another shape than when"):
         call(torch.tensor([1.0, 1.0, 2.0]))
+
+
+def test_a_transform_within_gives_what_it_gives():
+    """What ``vmap`` hides is no array: a trace that meets it goes on, or ends with a reason."""
+    model = net()
+
+    def function(x):
+        hidden = model(x)
+        each = torch.func.vmap(lambda t: (t.tanh() * 2).sum())(hidden)
+        return each.mean().detach(), torch.func.vmap(torch.func.grad(lambda t: t.square().sum()))(x)
+
+    call = torch.compile(function, pure=True)
+    for n in range(5):
+        x = torch.randn(3, 4)
+        assert tree(call(x)) == tree(function(x)), n

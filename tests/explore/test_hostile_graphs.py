@@ -57,6 +57,14 @@ def test_every_value_is_looked_at():
     assert refused > 1000
 
 
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "png"])
+def test_an_input_of_any_number(form, tmp_path):
+    for document in specimens():
+        for edge in document["edges"]:
+            edge["dst_input"] = edge.get("dst_input", 0) + 2**52
+        assert verdict(json.dumps(document).encode(), tmp_path, form) is None
+
+
 def document(**changes):
     nodes = [{"index": 0, "kind": "op", "op": "A"}, {"index": 1, "kind": "op", "op": "B"}]
     return {"version": 1, "engine": "x", "nodes": nodes, "edges": [], "outputs": [0], **changes}

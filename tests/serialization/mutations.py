@@ -4,7 +4,6 @@
 names each that did not end as a file of a stranger must: with something that can be looked at, or the loader's error.
 """
 
-import faulthandler
 import io
 import itertools
 import os
@@ -28,7 +27,7 @@ from tests import counts
 OWN_ERRORS = (pickle.UnpicklingError, RuntimeError, EOFError)  # these classes, and none that inherit from them
 MEMORY = 256 << 20  # bytes that a load may ask for beyond what the process has
 LONGEST = 1 << 20  # bytes that an opcode is repeated to: what a load may ask for grows with the file
-SECONDS = 10  # that a load may take; what takes longer ends the process, with a traceback
+SECONDS = 10  # of the processor that a load may take; what takes longer ends the process, with a traceback
 NUMBERS = [
     0,
     1,
@@ -409,12 +408,11 @@ def main():
         if options.keep:
             with open(os.path.join(options.keep, "last.pt"), "wb") as file:
                 file.write(content)
-        faulthandler.dump_traceback_later(SECONDS, exit=True)
-        problem = verdict(content, **({"map_location": "meta"} if number % 7 == 6 else {}))
-        if not problem and number % 10 == 0 and (other := next(others, None)):
-            content = other
-            problem = verdict(content, ours.load)
-        faulthandler.cancel_dump_traceback_later()
+        with counts.at_most(SECONDS):
+            problem = verdict(content, **({"map_location": "meta"} if number % 7 == 6 else {}))
+            if not problem and number % 10 == 0 and (other := next(others, None)):
+                content = other
+                problem = verdict(content, ours.load)
         if problem:
             wrong += 1
             kinds[problem[:60]] += 1

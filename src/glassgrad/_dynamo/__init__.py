@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..compiler.api import (
-    OptimizedModule,
-    allow_in_graph,
-    assume_constant_result,
-    compile,
-    disable,
-    is_compiling,
-    list_backends,
-    reset,
-)
+from ..compiler.api import OptimizedModule, compile, is_compiling, list_backends
+from ..compiler.function import reset
 from ..ground.importing import load
 from ..ground.paths import show
+from .decorators import (
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    graph_break,
+    mark_dynamic,
+    mark_static,
+    mark_static_address,
+    mark_unbacked,
+    maybe_mark_dynamic,
+    run,
+)
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "eval_frame", "exc",
-    "explain", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic",
-    "optimize", "reset", "run", "utils",
+    "explain", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "mark_static_address",
+    "mark_unbacked", "maybe_mark_dynamic", "optimize", "reset", "run", "utils",
 ]  # fmt: skip
 
 _ROOT, _ERRORS = __name__.partition(".")[0], "FailOnRecompileLimitHit InvalidBackend TorchDynamoException Unsupported"
-show(f"{__name__}.eval_frame", f"{_ROOT}.compiler.api", "OptimizedModule disable is_dynamo_supported=is_supported")
+show(f"{__name__}.eval_frame", f"{_ROOT}.compiler.api", "OptimizedModule")
+show(f"{__name__}.eval_frame", f"{__name__}.decorators", "disable is_dynamo_supported=is_supported")
 show(f"{__name__}.exc", f"{_ROOT}.compiler.errors", _ERRORS)
 eval_frame, exc = load(f"{__name__}.eval_frame"), load(f"{__name__}.exc")
 
@@ -47,19 +52,3 @@ def explain(f: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
         return compile.explain(compiled)  # type: ignore[attr-defined]
 
     return told(*extra_args, **extra_kwargs) if extra_args or extra_kwargs else told
-
-
-def run(fn: Any = None) -> Any:
-    """The function as it is."""
-    return (lambda function: function) if fn is None else fn
-
-
-def graph_break(msg: str = "") -> None:
-    """Accepted without effect: there is no graph to break."""
-
-
-def mark_dynamic(t: Any, index: Any, **settings: Any) -> None:
-    """Accepted without effect: every size may change."""
-
-
-mark_static = maybe_mark_dynamic = mark_static_address = mark_unbacked = mark_dynamic

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -13,16 +12,13 @@ import numpy as np
 from ..core.record import Record
 from ..core.tensor import Tensor
 from ..ground import modes
-from ..ground.names import is_own_frame
+from ..ground.names import user_frame
 from ..tensor.hooks import hooks_of
 
 
 def mark(record: Record) -> None:
     """Keep the traceback of the forward call in the record's metadata."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and is_own_frame(frame):
-        frame = frame.f_back
-    hooks_of(record).metadata["traceback_"] = traceback.format_stack(frame)
+    hooks_of(record).metadata["traceback_"] = traceback.format_stack(user_frame())
 
 
 def explain(record: Record) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from typing import Any
 
-_HERE = os.path.dirname(os.path.dirname(__file__))
+from ..ground.names import user_frame
 
 _ADVICE = (
     (r"in more than \d+ ways", "give a number that changes as a tensor, and pad batches to one size"),
@@ -30,7 +28,5 @@ def advice(reason: str) -> str:
 
 def place() -> str:
     """The line of the program that runs, outside of the package."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
+    frame = user_frame()
     return "" if frame is None else f" at {os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

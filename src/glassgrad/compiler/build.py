@@ -12,6 +12,7 @@ from ..core import engine
 from ..core.record import OUTPUT, Kind, Record, freed
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground.window import owner_of
+from ..kernels import compiled
 from ..tensor.node import unfolded
 from .capture import Capture
 from .emit import Text, write_steps
@@ -20,7 +21,6 @@ from .memory_plan import Plan
 from .operations import OWNERS, parameters
 from .program import ATOMS, MISS, NotCapturable, Step, Value, tensors_in, version
 from .simplify import memory_of, simplified
-from .whole import whole_of, write_call
 
 ndarray = np.ndarray
 TELLING = 10**5  # bytes of values from which on their memory is worth a line
@@ -87,14 +87,21 @@ class Builder:
         last = len(steps)  # before the gradients that are taken away at the end
         while last and steps[last - 1].kind == "gradient" and steps[last - 1].name == "clear":
             last -= 1
-        whole = whole_of(steps[:last], kept)
-        if whole is not None and self._is_reached(whole.written):
-            whole = None
+        whole = self._tape(steps[:last], kept)
         if whole is None:
             steps = fused(steps, kept)
         native = self._write(steps, whole)
         names, source = self.text.compiled(self.title)
         return Program(names["run"], source + (f"\n\n{native}" if native else ""), self, steps, bool(native))
+
+    def _tape(self, steps: Sequence[Step], kept: Sequence[Value]) -> Any:
+        """The steps as a tape, where they are on small arrays and Numba is installed; else None."""
+        if compiled.least == compiled.NEVER or not steps:
+            return None
+        from .tape import tape_of
+
+        tape = tape_of(steps, kept)
+        return None if tape is None or self._is_reached(tape.written) else tape
 
     # -- what is given back ---------------------------------------------------------------------------------------
 
@@ -146,6 +153,8 @@ class Builder:
         self._guards(self.capture.steps)
         if whole is not None:
             self._same_memory(steps)
+            from .tape import write_call
+
             native = write_call(text, whole)
             for step in steps:  # where the result is a gradient
                 if step.kind == "gradient" and step.results and step.results[0].holder in self.names.values():

@@ -23,10 +23,11 @@ from ..families.index.rows import Indices
 from ..ground import dtypes, listening, modes
 from ..ground.generator import Generator, default_generator
 from ..ground.meta import cast_to
+from ..ground.nested import frozen, mapped
 from .known import PLAIN
 from .operations import OWNERS, TELLING, kind_of, parameters, parts, sized_by_values
 from .passes import Passes
-from .program import ATOMS, NotCapturable, Step, Value, frozen, mapped, tensors_in, version
+from .program import ATOMS, NotCapturable, Step, Value, tensors_in, version
 
 
 class Capture(Passes):

@@ -22,8 +22,8 @@ from ..core.row import Row
 from ..core.tensor import Tensor, new
 from ..ground import listening, modes
 from ..ground.exposed import is_exposed
+from ..kernels.native.formulas import ALONE, FEWEST, formula_of
 from ..tensor.parameter import Parameter
-from .formulas import ALONE, FEWEST, formula_of
 from .lazy import Cell, Deferred, Lazy, computed, needed, number
 from .operations import TELLING, VALUES, parts
 

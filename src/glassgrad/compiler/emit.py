@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
-import keyword
-import linecache
-import re
-from collections.abc import Callable
 from functools import cache
 from itertools import count
-from math import isfinite
 from sys import getrefcount
 from typing import Any
 
@@ -17,8 +11,7 @@ import numpy as np
 
 from ..core import leaf
 from ..core.tensor import Tensor, share, wrap
-from ..ground import modes
-from ..ground.size import Size
+from ..ground import modes, source_text
 from .memory_plan import Plan
 from .program import Step, Value
 
@@ -27,60 +20,18 @@ _numbers = count(1).__next__
 _OWN = (
     "another back context contexts empty entries g grads ids native others record rest room run saved where"
 )
-_RESERVED = frozenset([*dir(builtins), *keyword.kwlist, *_OWN.split()])
 
 
-class Text:
+class Text(source_text.Text):
     """Lines of a program, and what its names stand for."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.looks_at: dict[int, Value] = {}  # what came from outside, by the views of it
-        self.names: dict[str, Any] = {
+        names = {
             "__name__": __name__,  # by which warnings know it
             "Tensor": Tensor, "wrap": wrap, "np": np, "asarray": np.asarray, "copyto": np.copyto, "ndarray": np.ndarray,
         }  # fmt: skip
-        self._named: dict[int, str] = {}
-        self._taken: dict[str, int] = {}
-
-    def name(self, thing: Any, wish: str) -> str:
-        """A name for an object of the program's surroundings; the same object has one name."""
-        known = self._named.get(id(thing))
-        if known is None:
-            known = self._free(wish)
-            self._named[id(thing)] = known
-            self.names[known] = thing
-        return known
-
-    def _free(self, wish: str) -> str:
-        wish = re.sub(r"\W+", "_", wish, flags=re.ASCII).strip("_") or "thing"
-        if wish[0].isdigit() or re.fullmatch(r"[vatog]\d+", wish):  # values and arguments are called so
-            wish = f"n_{wish}"
-        taken = self._taken.get(wish, 0)
-        self._taken[wish] = taken + 1
-        name = wish if not taken else f"{wish}_{taken}"
-        return name if name not in self.names and name not in _RESERVED else self._free(wish)
-
-    def literal(self, thing: Any) -> str:
-        """How the text writes something that is not a value: by itself where it is short and plain, else by a name."""
-        if thing is None or type(thing) in (bool, int, str) or type(thing) is float and isfinite(thing):
-            return repr(thing)
-        return self.name(thing, type(thing).__name__)
-
-    def tree(self, thing: Any, leaf: Callable[[Any], str]) -> str:
-        """How the text writes nested tuples, lists and dicts, whose leaves ``leaf`` writes."""
-        if isinstance(thing, dict):
-            inner = ", ".join([f"({self.literal(key)}, {self.tree(piece, leaf)})" for key, piece in thing.items()])
-        elif isinstance(thing, (tuple, list)) and type(thing) is not Size:
-            inner = ", ".join([self.tree(piece, leaf) for piece in thing])
-            if type(thing) is tuple:
-                return f"({inner}{',' if len(thing) == 1 else ''})"
-        else:
-            return leaf(thing)
-        if type(thing) is list:
-            return f"[{inner}]"
-        maker = self.name(type(thing), type(thing).__name__)
-        return f"{maker}{'._make' if hasattr(thing, '_make') else ''}([{inner}])"
+        super().__init__(names, _OWN.split(), r"[vatog]\d+")  # values and arguments are called so
+        self.looks_at: dict[int, Value] = {}  # what came from outside, by the views of it
 
     def operand(self, thing: Any, as_tensor: bool = False) -> str:
         """How the text writes an operand."""
@@ -98,16 +49,10 @@ class Text:
 
         return self.tree(thing, leaf)
 
-    def add(self, line: str) -> None:
-        """One more line."""
-        self.lines.append(line)
-
     def compiled(self, title: str) -> tuple[dict[str, Any], str]:
         """Run the text; gives what it defines, and the text."""
         text = "\n".join(self.lines) + "\n"
-        filename = f"<glassgrad program {_numbers()}: {title}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-        exec(compile(text, filename, "exec"), self.names)
+        source_text.run_text(text, f"<glassgrad program {_numbers()}: {title}>", self.names)
         return self.names, text
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernels import compiled
-from .formulas import ALONE, FEWEST, given_to
-from .program import Step, Value, is_numeric
+from ..kernels.native.formulas import ALONE, FEWEST
+from .program import Step, Value, given_to, is_numeric
 
 WORTH_IT = 1 << 16  # elements of a single step, which NumPy does as well, but on one thread
 

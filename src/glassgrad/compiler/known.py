@@ -39,7 +39,7 @@ class Identities:
             return
         try:
             self._held[id(thing)] = ref(thing), value
-        except TypeError:  # NumPy's scalars know no weak references; they are small
+        except TypeError:  # NumPy's scalars, which are small, and what vmap hides, know no weak references
             self._held[id(thing)] = (lambda: thing), value
 
     def forget(self, gone: set[int]) -> None:

@@ -15,7 +15,7 @@ from ..core.record import Record
 from ..core.tensor import Tensor, wrap
 from ..ground import dtypes
 from ..ground.size import Size, unchecked
-from .formulas import Formula
+from ..kernels.native.formulas import Formula
 
 
 class Cell:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,9 @@ import numpy as np
 from ..core.tensor import LEAF, Tensor, View
 from ..ground import dtypes
 from ..ground.device import device
+from ..ground.nested import leaves
 from ..ground.size import Size
+from ..kernels.native.formulas import Formula, formula_of
 
 #: Python values that cannot change; floating ones aside, whose zeros and NaN are compared otherwise.
 ATOMS = frozenset([int, bool, str, bytes, type(None), dtypes.dtype, device, type(...), Size, type])
@@ -83,44 +84,6 @@ class Step:
         return leaves((self.operands, self.named), Value)
 
 
-def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Nested tuples, lists and dicts with every leaf changed."""
-    if isinstance(tree, tuple):
-        pieces = [mapped(piece, change) for piece in tree]
-        return tree._make(pieces) if hasattr(tree, "_make") else type(tree)(pieces)  # type: ignore[attr-defined,call-arg]
-    if isinstance(tree, list):
-        return [mapped(piece, change) for piece in tree]
-    if type(tree) is dict:
-        return {key: mapped(piece, change) for key, piece in tree.items()}
-    return change(tree)
-
-
-def frozen(tree: Any, token: Callable[[Any], Any]) -> Any:
-    """Nested tuples, lists and dicts as tuples of what ``token`` makes of their leaves, to compare."""
-    if isinstance(tree, (tuple, list)):
-        return type(tree), tuple([frozen(piece, token) for piece in tree])
-    if isinstance(tree, dict):
-        return dict, tuple([(key, frozen(piece, token)) for key, piece in tree.items()])
-    return token(tree)
-
-
-def leaves(tree: Any, kind: Any) -> list[Any]:
-    """What is of a kind in nested tuples, lists, dicts and slices, in order."""
-    found: list[Any] = []
-    waiting = [tree]
-    while waiting:
-        piece = waiting.pop()
-        if isinstance(piece, kind):
-            found.append(piece)
-        elif isinstance(piece, (tuple, list)):
-            waiting.extend(reversed(piece))
-        elif isinstance(piece, dict):
-            waiting.extend(reversed(list(piece.values())))
-        elif isinstance(piece, slice):
-            waiting.extend((piece.step, piece.stop, piece.start))
-    return found
-
-
 def tensors_in(tree: Any) -> list[Tensor]:
     """The tensors in nested tuples, lists, dicts and slices, in order."""
     return leaves(tree, Tensor)
@@ -148,3 +111,12 @@ def is_numeric(value: Any) -> bool:
 
 class NotCapturable(Exception):  # noqa: N818  it is no error of the user's
     """Why a function runs as it is written instead."""
+
+
+def given_to(step: Step) -> tuple[Formula | None, dict[str, Any]]:
+    """The formula of a step that calls a row, and its operands by name; no formula where there is none."""
+    row = step.function
+    if not hasattr(row, "inputs"):
+        return None, {}
+    bindings = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
+    return formula_of(row, {name: bindings[name] for name in row.settings if name in bindings}), bindings

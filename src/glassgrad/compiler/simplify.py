@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .program import Step, Value, frozen, mapped
+from ..ground.nested import frozen, mapped
+from .program import Step, Value
 
 
 def simplified(steps: Sequence[Step], kept: list[Value]) -> tuple[list[Step], list[Value]]:

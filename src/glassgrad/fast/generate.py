@@ -7,7 +7,6 @@ is fed, so tracebacks and debuggers show it) and puts the new code into the very
 
 from __future__ import annotations
 
-import linecache
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from ..core.record import Record, freed, output_of, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, new, share
 from ..ground import listening, modes
+from ..ground.source_text import run_text
 from ..kernels import compiled
 from ..tensor.parameter import Parameter
 from . import NAMES, large
@@ -98,14 +98,12 @@ def ready(row: Row) -> None:
     """Write, compile and install a row's text."""
     caller: Any = row.caller
     text = text_of(row)
-    filename = f"<glassgrad operation {row.name}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     kind = row.plan.kind
     NAMES[f"{row.name}_row"], NAMES[f"{row.name}_kernel"], NAMES[f"{row.name}_kind"] = row, row.kernel, kind
     for index, rule in enumerate(row.plan.rules):
         NAMES[f"{row.name}_rule{index}"] = rule.on_arrays
     functions: dict[str, Any] = {}
-    exec(compile(text, filename, "exec"), NAMES, functions)
+    run_text(text, f"<glassgrad operation {row.name}>", NAMES, functions)
     NAMES[f"{row.name}_plain"], NAMES[f"{row.name}_quick"] = row.plain, row.quick
     NAMES[f"{row.name}_native"] = row.native
     if row.layout is not None:

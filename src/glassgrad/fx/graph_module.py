@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import linecache
 from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..ground.source_text import run_text
 from ..nn.modules.module import Module
 from ..nn.modules.tree import KINDS
 from ..tensor.parameter import Parameter
@@ -22,9 +22,8 @@ _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # of a module's m
 def _compiled(source: str, names: dict[str, Any]) -> Callable[..., Any]:
     """The function of a printed graph; tracebacks show its lines."""
     key = f"<eval_with_key>.{next(_number)}"
-    linecache.cache[key] = (len(source), None, source.splitlines(keepends=True), key)
     space = dict(names)
-    exec(compile(source, key, "exec", dont_inherit=True), space)
+    run_text(source, key, space)
     forward: Callable[..., Any] = space["forward"]
     return forward
 

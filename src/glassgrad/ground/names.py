@@ -121,6 +121,14 @@ def is_own_frame(frame: FrameType) -> bool:
     return str(names.get("__package__") or names.get("__name__")).partition(".")[0] == OURS
 
 
+def user_frame() -> FrameType | None:
+    """The innermost frame that runs code of others."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and is_own_frame(frame):
+        frame = frame.f_back
+    return frame  # type: ignore[no-any-return]
+
+
 def is_torch() -> bool:
     """Whether this process runs a program that was written for PyTorch: ``torch`` means this package."""
     return sys.modules.get("torch") is sys.modules[OURS]

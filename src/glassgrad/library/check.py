@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..ground.nested import mapped
 from .operators import Operation, find
 
 TESTS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
@@ -41,12 +42,12 @@ def opcheck(
 
 
 def _copied(value: Any, device: str = "cpu") -> Any:
-    if isinstance(value, (list, tuple)):
-        return type(value)(_copied(item, device) for item in value)
-    if not isinstance(value, Tensor):
-        return value
-    tensor: Any = value
-    return tensor.detach().clone().to(device).requires_grad_(tensor.requires_grad)
+    def copied(each: Any) -> Any:
+        if not isinstance(each, Tensor):
+            return each
+        return each.detach().clone().to(device).requires_grad_(each.requires_grad)  # type: ignore[attr-defined]
+
+    return mapped(value, copied)
 
 
 def _results(value: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from ..autograd.graph import saved_tensors_hooks
 from ..core.tensor import LEAF, Tensor
 from ..ground import modes
 from ..ground.generator import default_generator
+from ..ground.nested import mapped
 from ..ground.window import owner_of
 from .checkpoint import checkpoint
 
@@ -86,11 +87,13 @@ def _tensors(value: Any) -> list[Tensor]:
 
 def _cut(value: Any) -> Any:
     """A value without its history, which requires gradients as before."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(_cut(each) for each in value)
-    if not isinstance(value, Tensor):
-        return value
-    return value.detach().requires_grad_(value.requires_grad)  # type: ignore[attr-defined]
+
+    def cut(each: Any) -> Any:
+        if not isinstance(each, Tensor):
+            return each
+        return each.detach().requires_grad_(each.requires_grad)  # type: ignore[attr-defined]
+
+    return mapped(value, cut)
 
 
 def _own(block: Any) -> list[Tensor]:

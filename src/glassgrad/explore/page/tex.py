@@ -18,6 +18,7 @@ FACTORS = 12  # of a product; the middle of a longer one is left out
 WIDE = 60  # letters in a line of a sum
 LEAVES = 20  # whose derivatives are written
 EQUATIONS = 60  # of the forward pass
+OPERANDS = 12  # of one operation
 RESULT = "y"  # a result without a name
 GREEK = {
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
@@ -235,7 +236,10 @@ def _equation(scene: Scene, box: int, names: dict[int, str]) -> str:
     attributes = dict(scene.data["details"].get(box, {}).get("attrs", ()))
     if len(operands) == len(inputs) == 1 and family in (*SIGNS, "Mm", "Div"):
         operands[1 - min(operands)] = names[scene.arrows["src"][inputs[0]]]
-    known = [operands.get(slot, r"\cdot") for slot in range(max(operands) + 1)]
+    last = max(operands)
+    known = [operands.get(slot, r"\cdot") for slot in range(min(last + 1, OPERANDS))]
+    if last >= OPERANDS:
+        known += [r"\dots", operands[last]]
     sign = SIGNS.get(family)
     if sign and len(operands) == 2 and set(operands) == {0, 1} and attributes.get("alpha", "1") in ("1", "1.0"):
         text = f"{known[0]} {sign} {known[1]}"

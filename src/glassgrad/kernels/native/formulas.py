@@ -1,14 +1,12 @@
 """What elementwise rows compute, written as expressions of their inputs and settings: what fused loops are made of.
 
-Each is tested against its row's kernel. The functions are those of ``kernels/native/loops.py``.
+Each is tested against its row's kernel. The functions are those of ``loops.py``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
-
-from .program import Step
 
 FEWEST = 1 << 14  # elements: a loop of fewer costs what it saves
 ALONE = {"sin", "cos"}  # a loop would call the C library for each number, as only pieces near zero have a polynomial
@@ -60,12 +58,3 @@ def formula_of(row: Any, settings: dict[str, Any]) -> Formula | None:
         if all(settings.get(name) == value for name, value in formula.when.items()):
             return formula
     return None
-
-
-def given_to(step: Step) -> tuple[Formula | None, dict[str, Any]]:
-    """The formula of a step that calls a row, and its operands by name; no formula where there is none."""
-    row = step.function
-    if not hasattr(row, "inputs"):
-        return None, {}
-    bindings = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
-    return formula_of(row, {name: bindings[name] for name in row.settings if name in bindings}), bindings
