@@ -182,14 +182,9 @@ REASONS = [
 
 #: What PyTorch's parser refuses, and is taken here ("lenient") or refused otherwise ("parser").
 TYPES = [
-    Reason(
-        "views are not asked for types", "lenient", "must be int, not (bool|float)",
-        last("(transpose|swapdims|swapaxes|select|slice|unfold|diagonal)(_copy)?"),
-    ),
-    Reason(
-        "numbers by which nothing is counted", "lenient", "Overflow when unpacking",
-        last(r"tri[lu]_?|slice_copy|split(_copy)?|chunk|unfold(_copy)?|adaptive_\w+|interpolate"),
-    ),
+    Reason("settings that serve", "lenient", r"must be (bool|int|float|str|tuple of ints)\b.*, (not|but found)"),
+    Reason("settings that serve", "lenient", r"invalid combination of arguments - got \([^)]*Tensor|periodic="),
+    Reason("numbers by which nothing is counted", "lenient", "Overflow when unpacking"),
     Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
     Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),
     Reason("out=None is no out=", "lenient", r"out=NoneType|argument 'out'", last(r"\w+", "out=None")),

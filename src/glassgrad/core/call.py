@@ -107,7 +107,6 @@ def _mark(outs: Sequence[Tensor]) -> None:
 
 # -- what the kernel is given -----------------------------------------------------------------------------------------
 
-
 def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     """The arrays of tensors that are all of one dtype that needs no promotion; None for any others."""
     arrays: list[Any] = []
@@ -220,9 +219,6 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
             values.append(left.pop(name) if name in left else plan.defaults[name])
     if left or len(values) != len(plan.parameters):
         raise refusals.misfit(row, args, named)
-    for name, types in row.parsed.items():
-        if listening.is_strange(values[plan.parameters.index(name)], types):
-            refusals.check_settings(row, *values)
     return values[:count], values[count:], out
 
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from ..ground.listening import everyday_types
 from ..ground.register import Register
 from .plan import Plan
 
@@ -172,8 +171,6 @@ class Row:
         self.optional = {name for name in self.inputs if name in default_of}
         self.settings = names[n_inputs:]
         self.defaults = {name: default_of[name] for name in self.settings if name in default_of}
-        #: of users' calls, types of settings that are declared are looked at; but of views, which cost too little
-        self.parsed = everyday_types(kernel) if columns.get("public", True) and not columns.get("view") else {}
         self.listed = self.inputs == ("tensors",)
         self.typed, self.strict = columns.get("typed"), columns.get("strict", False)
         self.numbers = columns.get("numbers", False)

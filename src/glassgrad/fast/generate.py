@@ -61,7 +61,6 @@ NAMES.update(
     doors=call, saved=saved, fitted=fit, number=number,
     number_of=tensors.number_of, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
-    is_strange=listening.is_strange,
     REQUIRED=REQUIRED, arguments_by_name=arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 

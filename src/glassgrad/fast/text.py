@@ -97,7 +97,6 @@ def _caller(row: Row) -> list[str]:
         f"def {name}({_signature(row)}):",
         f"    if {_general_if(row)}:",
         f"        {_general_call(row)}",
-        *_parsed(row),
     ]
     alike: list[str] = []
     for position, arg in enumerate(public):
@@ -165,21 +164,6 @@ def _caller(row: Row) -> list[str]:
         *_failing(row),
     ]
     return lines + (_several_outputs(row) if row.outputs else _one_output(row))
-
-
-def _parsed(row: Row) -> list[str]:
-    """What looks at types of settings that are declared."""
-    lines = []
-    for setting, types in row.parsed.items():
-        NAMES[f"{row.name}_types_{setting}"] = types
-        is_strange = f"type({setting}) not in {row.name}_types_{setting}"
-        if tuple in types:
-            is_strange = f"is_strange({setting}, {row.name}_types_{setting})"
-        lines += [
-            f"    if {is_strange}:",
-            f"        doors.refusals.check_settings({row.name}_row, {', '.join([*_public(row), *row.settings])})",
-        ]
-    return lines
 
 
 def _failing(row: Row) -> list[str]:

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from . import modes
 from .errors import ValuesHidden
-from .size import Size
 from .synonyms import in_pytorchs_words, parameters, synonyms_in
 
 #: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.
@@ -60,9 +59,6 @@ overridden: Callable[..., Any] = NotImplemented
 NOT_TAKEN = object()
 #: ``with_numbers(function, args, kwargs, error)``: a call that failed, with numbers for 0-d tensors, or NOT_TAKEN.
 with_numbers: Callable[..., Any] = NotImplemented
-#: ``refuse_types(function, args, kwargs)``: raises PyTorch's error for a setting of another type than is declared; from
-#: ops/arguments.py.
-refuse_types: Callable[..., None] = NotImplemented
 #: ``refuse_sooner(function, args, kwargs, error)``: raises PyTorch's error where it would have refused a call, which
 #: failed here, for another reason; from ops/arguments.py.
 refuse_sooner: Callable[..., None] = NotImplemented
@@ -86,63 +82,6 @@ def asking(function: Function) -> Function:
         if not silent.issuperset(map(type, args)):
             ask_first(args, kwargs)
         return function(*args)  # an empty dictionary would cost time
-
-    return call  # type: ignore[return-value]
-
-
-_EVERYDAY: dict[str, set[type]] = {  # types of what is taken unseen, by what is declared
-    "bool": {bool}, "int": {int}, "str": {str}, "float": {float, int, bool}, "Number": {float, int, bool, complex},
-    "Sequence[int]": {tuple, list, Size}, "None": {type(None)},
-}  # fmt: skip
-_LISTS = (tuple, list)
-_MOST = 2**63
-
-
-def everyday_types(function: Any) -> dict[str, set[type]]:
-    """The types that are taken unseen for each setting of a function that is declared to be of some type."""
-    declared = {name: str(kind).split(" | ") for name, kind in function.__annotations__.items() if name != "return"}
-    return {
-        name: set().union(*[_EVERYDAY[kind] for kind in kinds])
-        for name, kinds in declared.items()
-        if _EVERYDAY.keys() >= {*kinds}
-    }
-
-
-def is_strange(value: Any, types: set[type]) -> bool:
-    """Whether a setting is to be looked at more closely: of no everyday type, or a list that begins with none."""
-    kind = type(value)
-    if kind is int:
-        return int not in types or not -_MOST <= value < _MOST
-    return kind not in types or (kind in _LISTS and len(value) > 0 and type(value[0]) is not int)
-
-
-def parsed(function: Function) -> Function:
-    """A decorator below that which makes a function audible: it refuses settings as PyTorch's parser does.
-
-    Those declared ``bool``, ``int``, ``float``, ``Number``, ``str`` or ``Sequence[int]`` are looked at before
-    the call, which costs a fifth of a microsecond.
-    """
-    plain = inspect.unwrap(function)
-    everyday = everyday_types(plain)
-    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
-    places = [(place, everyday[name]) for place, name in enumerate(names) if name in everyday]
-    if not everyday or "requires_grad" in everyday:  # what makes tensors costs little, and has hardly other settings
-        return function
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        count = len(args)
-        for place, types in places:
-            if place >= count:
-                break
-            if is_strange(args[place], types):
-                refuse_types(function, args, kwargs)
-                break
-        for name, value in kwargs.items():
-            if name in everyday and is_strange(value, everyday[name]):
-                refuse_types(function, args, kwargs)
-                break
-        return function(*args, **kwargs) if kwargs else function(*args)
 
     return call  # type: ignore[return-value]
 

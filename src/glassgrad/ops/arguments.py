@@ -76,17 +76,6 @@ def _check_types(plain: Any, declared: Any, args: Any, kwargs: Any, error: Excep
             raise TypeError(f"{plain.__name__}(): argument '{name}'{position} must be {kind}{found}") from error
 
 
-def _refuse_types(function: Any, args: Any, kwargs: Any) -> None:
-    """Raise PyTorch's error for types of arguments, and for whole numbers that 64 bits do not hold."""
-    plain = inspect.unwrap(function)
-    declared = plain.__annotations__
-    _check_types(plain, declared, args, kwargs, None)
-    for name, _, value in _given(parameters(plain), args, kwargs):
-        is_whole = str(declared.get(name)).startswith("int") and isinstance(value, int)
-        if is_whole and not -(2**63) <= value < 2**63:
-            raise ValueError("Overflow when unpacking long long")
-
-
 def _is_too_large(value: Any) -> bool:
     """Whether 64 bits do not hold a whole number, which no dimension or size can be."""
     return isinstance(value, int) and not -(2**63) <= value < 2**63
@@ -139,4 +128,4 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         check_writable(target, True)
 
 
-listening.refuse_sooner, listening.refuse_types = _refuse_sooner, _refuse_types
+listening.refuse_sooner = _refuse_sooner

@@ -210,7 +210,6 @@ _DOORS: dict[str, dict[str, str | File]] = {
     "ground.listening": {
         "is_answered": "ops.torch_function", "overridden": "ops.torch_function", "ask_first": "ops.torch_function",
         "with_numbers": "ops.torch_function", "refuse_sooner": "ops.arguments",
-        "refuse_types": "ops.arguments",
     },
     "ops.declare": {"in_place": "core.write"},
     "families.create.construct": {"require": "ground.device", "blank": "ground.meta"},

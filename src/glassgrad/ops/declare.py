@@ -11,7 +11,7 @@ from typing import Any
 from ..core import call
 from ..core.row import Row
 from ..core.tensor import Tensor, read_only
-from ..ground.listening import Function, audible, is_strange, parsed
+from ..ground.listening import Function, audible
 from ..ground.register import Register
 from ..ground.synonyms import in_pytorchs_words, synonyms_in
 
@@ -38,7 +38,7 @@ class Composite:
 
 def composite(
     *aliases: str, method: bool = True, function: bool = True, operator: str | None = None, name: str | None = None,
-    page: str = "", parse: bool = True,
+    page: str = "",
 ) -> Callable[[Callable[..., Any]], Any]:  # fmt: skip
     """Publish the function below: as a function, as a Tensor method, as an operator; over a row of the same name.
 
@@ -47,8 +47,6 @@ def composite(
     function  whether the package has it as a function
     operator  the Python operator it stands behind
     name      its public name, where it is not its own (``all`` and ``sum`` would hide builtins)
-    parse     whether types of its settings are looked at before each call: not where PyTorch wrote it in Python, so
-              that no parser does, or where that look would be a part of the cost
     page      the module in whose part PyTorch documents it ("torch"), where its docstring is to name that page
     """
 
@@ -67,7 +65,7 @@ def composite(
             if function and func.__name__ != own:  # errors and pickles know it by its public name
                 func.__name__ = func.__qualname__ = own
                 func.__module__ = _OURS
-            func = audible(parsed(func) if parse else func)
+            func = audible(func)
         if isinstance(func, property) and func.fset is None:
             func = read_only(own, func)
         other = COMPOSITES.families.get(own)
@@ -189,9 +187,6 @@ def writer(row: Row) -> Callable[..., Any]:
             setting_values += [kwargs.pop(name, defaults.get(name)) for name in settings[len(setting_values) :]]
             if kwargs:
                 raise TypeError(f"{row.name}_() got an unexpected keyword argument '{next(iter(kwargs))}'")
-            for setting, value in zip(settings, setting_values, strict=True):
-                if setting in row.parsed and is_strange(value, row.parsed[setting]):
-                    call.refusals.check_settings(row, self, *others, *setting_values)
             return in_place(row, self, others, setting_values)
 
         write.__name__ = write.__qualname__ = f"{row.name}_"

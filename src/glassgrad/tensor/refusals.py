@@ -83,11 +83,6 @@ def former(row: Row, values: Sequence[Any], written: bool = False) -> tuple[Sequ
     return tensors, [named[name] for name in row.settings]
 
 
-def check_settings(row: Row, *values: Any) -> None:
-    """Raise PyTorch's error where an argument is of another type than is declared."""
-    listening.refuse_types(row.plain, values, {})
-
-
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 

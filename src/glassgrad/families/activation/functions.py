@@ -12,7 +12,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import Number
 from ...ground.generator import default_generator
-from ...ground.listening import asking, audible, parsed
+from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import composite, functional
@@ -123,7 +123,7 @@ def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
     return _stored(input, threshold, value)
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 def threshold(input: Tensor, threshold: Number, value: Number, *, out: Any = None) -> Tensor:
     """The elements above ``threshold``, ``value`` for the others."""
     return rows.threshold(input, *_limits(input, threshold, value), out=out)
@@ -182,7 +182,7 @@ def elu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     return elu(input, alpha, True)
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential unit that keeps mean and variance."""
     if inplace:
@@ -196,7 +196,7 @@ def selu_(input: Tensor) -> Tensor:
     return selu(input, True)
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     if type(alpha) is not float:
@@ -317,7 +317,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 @audible
-@parsed
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along ``dim`` times the logistic function of the second."""
     ndim = input._array.ndim
@@ -331,7 +330,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return parametric.glu(input, dim)
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 @asking
 def rrelu(
     input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False, inplace: bool = False

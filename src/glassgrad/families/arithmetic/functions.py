@@ -169,7 +169,7 @@ def _checked_mode(mode: Any) -> Any:
     return mode
 
 
-@composite("divide", parse=False)
+@composite("divide")
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
     """The quotient, rounded towards zero ("trunc") or down ("floor") if ``rounding_mode`` says so."""
     if rounding_mode is None:
@@ -459,7 +459,7 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 # -- one variable ----------------------------------------------------------------------------------------------------
 
 
-@composite(name="round", parse=False)
+@composite(name="round")
 def round(input: Tensor, *, decimals: int | None = None, out: Any = None) -> Tensor:
     """The nearest integer, or multiple of a power of ten; halves go to the even one."""
     return rounding.round(input, out=out) if decimals is None else rounding.round_decimals(input, decimals, out=out)

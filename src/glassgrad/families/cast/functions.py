@@ -220,7 +220,7 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     return is_laid(self._array, name)
 
 
-@composite(function=False, parse=False)
+@composite(function=False)
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of ``other``, broadcast and cast, into the tensor."""
     data = writable.memory(self)
@@ -332,7 +332,7 @@ _DETACHED_VIEW = (
 )
 
 
-@composite(function=False, parse=False)
+@composite(function=False)
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """What ``load_state_dict`` exchanges this tensor with, where ``torch.__future__`` lets it swap tensors."""
     return detach(other if assign else copy_(self, other))

@@ -357,7 +357,7 @@ def _transposed(
 def _conv(dims: int, input: str, sizes: str, kernel: str, settings: str) -> Any:
     function = f"conv{dims}d"
 
-    @composite(method=False, page="torch.nn.functional", parse=False)
+    @composite(method=False, page="torch.nn.functional")
     @named(function, input=input, sizes=sizes, kernel=kernel, settings=settings)
     def conv(
         input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
@@ -375,7 +375,7 @@ def _conv(dims: int, input: str, sizes: str, kernel: str, settings: str) -> Any:
 def _conv_transpose(dims: int, kernel: str) -> Any:
     function = f"conv_transpose{dims}d"
 
-    @composite(method=False, page="torch.nn.functional", parse=False)
+    @composite(method=False, page="torch.nn.functional")
     @named(function, plain=f"conv{dims}d", kernel=kernel)
     def conv(
         input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,

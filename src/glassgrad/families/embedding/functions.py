@@ -28,7 +28,7 @@ def _need_indices(indices: Any, function: str, position: int = 1) -> None:
 # -- rows by their numbers ---------------------------------------------------------------------------------------------
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 def embedding(
     weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...ground.listening import audible, parsed
+from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, named
 from ..cast.rows import to_copy
 from ..index.rows import slice as cut
@@ -153,7 +153,6 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
 
 def _of_line(name: str, transform: Callable[..., Tensor], forward: bool, says: str) -> Any:
     @audible
-    @parsed
     @named(name, says=says)
     def function(
         input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
@@ -191,7 +190,6 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
 
 
 @audible
-@parsed
 def fftn(
     input: Tensor,
     s: int | Sequence[int] | None = None,
@@ -205,7 +203,6 @@ def fftn(
 
 
 @audible
-@parsed
 def ifftn(
     input: Tensor,
     s: int | Sequence[int] | None = None,
@@ -224,7 +221,6 @@ def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
 
 
 @audible
-@parsed
 def rfftn(
     input: Tensor,
     s: int | Sequence[int] | None = None,
@@ -266,7 +262,6 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
 
 
 @audible
-@parsed
 def irfftn(
     input: Tensor,
     s: int | Sequence[int] | None = None,
@@ -281,7 +276,6 @@ def irfftn(
 
 
 @audible
-@parsed
 def hfftn(
     input: Tensor,
     s: int | Sequence[int] | None = None,
@@ -299,7 +293,6 @@ def hfftn(
 
 
 @audible
-@parsed
 def ihfftn(
     input: Tensor,
     s: int | Sequence[int] | None = None,
@@ -324,7 +317,6 @@ def ihfftn(
 
 def _of_two(several: Any) -> Any:
     @audible
-    @parsed
     @named(f"{several.__name__[:-1]}2", several=several.__name__)
     def function(
         input: Tensor,
@@ -365,14 +357,12 @@ def _frequencies(function: str, n: int, d: float, out: Any, options: dict[str, A
 
 
 @audible
-@parsed
 def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative."""
     return _frequencies("fftfreq", n, d, out, options)
 
 
 @audible
-@parsed
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the first half of the transform of ``n`` samples, ``d`` apart."""
     return _frequencies("rfftfreq", n, d, out, options)
@@ -387,14 +377,12 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
 
 
 @audible
-@parsed
 def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """The frequencies in rising order: zero moves from the front to the middle."""
     return _shifted("fft_fftshift", input, dim, 0)
 
 
 @audible
-@parsed
 def ifftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """What undoes ``fftshift``."""
     return _shifted("fft_ifftshift", input, dim, 1)

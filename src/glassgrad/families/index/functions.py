@@ -10,7 +10,7 @@ from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
-from ...ground.listening import audible, parsed
+from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import writable
@@ -25,7 +25,6 @@ composite(function=False)(rows.unfold)
 
 
 @audible
-@parsed
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
     """The view of the diagonals of matrices, as the last dimension."""
     return rows.diagonal(A, offset, dim1, dim2)

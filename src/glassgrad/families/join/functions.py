@@ -30,7 +30,7 @@ def _listed(function: str, tensors: Any) -> Any:
     return tensors
 
 
-@composite("concat", "concatenate", method=False, parse=False)
+@composite("concat", "concatenate", method=False)
 def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     """The tensors one after the other along ``dim``."""
     if not _listed("cat", tensors):
@@ -40,7 +40,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     return rows.cat(tensors, dim, out=out)
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     """The tensors, all of one shape, along a new dimension."""
     if not _listed("stack", tensors):
@@ -95,7 +95,7 @@ def block_diag(*tensors: Any) -> Tensor:
 # -- taking apart ------------------------------------------------------------------------------------------------------
 
 
-@composite(parse=False)
+@composite()
 def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
     """Views of pieces of ``dim``: of one size (the last may be smaller), or of the sizes listed."""
     size = split_size if split_size_or_sections is None else split_size_or_sections
@@ -106,7 +106,7 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, s
     return rows.split(tensor, size, dim)
 
 
-@composite(parse=False)
+@composite()
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
     """Views of pieces of ``dim`` of the sizes listed."""
     if not isinstance(split_sizes, (tuple, list)):
@@ -141,7 +141,7 @@ def _chunked(input: Tensor, chunks: int, dim: int) -> int:
     return -(-input._array.shape[axis_of(dim, input._array.ndim)] // chunks)
 
 
-@composite(parse=False)
+@composite()
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
     """Views of at most ``chunks`` pieces of ``dim`` of one size; the last may be smaller."""
     size = _chunked(input, chunks, dim)
@@ -177,7 +177,7 @@ def _splits(name: str, input: Any, *ways: Any) -> Any:
     raise no_match(name, (input, *given), *[f"Tensor input, {form}" for form in forms])
 
 
-@composite(parse=False)
+@composite()
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None,
     tensor_indices_or_sections: Any = None,

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
-from ...ground.listening import asking, audible, parsed
+from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
@@ -35,7 +35,6 @@ def _first_zeros(A: Tensor) -> Any:  # noqa: N803  PyTorch's name
 
 
 @audible
-@parsed
 @asking
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
     """The inverses, and of each singular matrix the pivot that came out as zero, instead of an error."""
@@ -57,7 +56,6 @@ def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) ->
 
 
 @audible
-@parsed
 @asking
 def solve_ex(
     A: Tensor,
@@ -86,7 +84,6 @@ def fits(function: str, A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
 
 
 @audible
-@parsed
 def solve_triangular(
     input: Tensor,
     B: Tensor,
@@ -109,7 +106,6 @@ def solve_triangular(
 
 
 @audible
-@parsed
 def lu_solve(
     LU: Tensor,
     pivots: Tensor,
@@ -142,7 +138,6 @@ def lu_solve(
 
 
 @audible
-@parsed
 def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
     """The shortest ``X`` for which ``input @ X`` is nearest to ``b``; also residuals, ranks and singular values.
 
@@ -200,7 +195,6 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:  # no
 
 
 @audible
-@parsed
 def pinv(
     input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
@@ -228,7 +222,6 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 
 @audible
-@parsed
 @asking
 def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
@@ -283,7 +276,6 @@ def abs_order(p: Any) -> Any:
 
 
 @audible
-@parsed
 def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     """The inverse with respect to ``tensordot``: its first dimensions are the last of ``input``.
 
@@ -307,7 +299,6 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
 
 
 @audible
-@parsed
 def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None, *, out: Any = None) -> Tensor:
     """The solution of ``tensordot(input, X, X.ndim) = other``; ``dims`` of ``input`` are first moved to its end."""
     demand("linalg_tensorsolve", input=input, other=other)
@@ -349,7 +340,6 @@ def matrix_exp(input: Tensor) -> Tensor:
 
 
 @audible
-@parsed
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
     """The powers of the elements, from zero to ``N - 1``, along a new last dimension."""
     demand("linalg_vander", x=x)

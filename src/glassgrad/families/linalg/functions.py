@@ -9,7 +9,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import errors
 from ...ground.layout import in_columns
-from ...ground.listening import asking, audible, parsed
+from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...tensor.lifted import all_values, derives
@@ -80,7 +80,6 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
 
 
 @audible
-@parsed
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
     """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
     check_equation(A, B, left)
@@ -101,7 +100,6 @@ def answer(name: str, inputs: Any, out: Any, values: tuple[Any, ...]) -> Any:
 
 
 @audible
-@parsed
 def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
     """The triangular roots of positive-definite matrices: ``L @ L.mH``, or ``U.mH @ U`` where ``upper``."""
     demand("linalg_cholesky", input=input)
@@ -113,7 +111,6 @@ def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
 
 
 @audible
-@parsed
 def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """The triangular roots, and the order of the first minor that is not positive-definite (or zero)."""
     demand("linalg_cholesky_ex", input=input)
@@ -123,7 +120,6 @@ def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = Fals
 
 
 @audible
-@parsed
 def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N803
     """Orthonormal columns ``Q`` and an upper triangle ``R`` with ``Q @ R = A``.
 
@@ -139,7 +135,6 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N8
 
 
 @audible
-@parsed
 def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
     """A permutation, a lower triangle of ones on its diagonal and an upper one: ``P @ L @ U = A``."""
     demand("linalg_lu", A=A)
@@ -178,14 +173,12 @@ def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa
 
 
 @audible
-@parsed
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
     """Both triangles of each matrix packed in one, and the rows that were swapped, counted from one."""
     return answer("linalg_lu_factor", (A,), out, factored("torch.linalg.lu_factor", A, pivot, True)[:2])
 
 
 @audible
-@parsed
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
     """As ``lu_factor``, and the first zero pivot of each matrix (or zero) instead of an error."""
     factors = factored("torch.linalg.lu_factor_ex", A, pivot, check_errors)
@@ -211,7 +204,6 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
 
 
 @audible
-@parsed
 @asking
 def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     """A lower triangle and a diagonal of blocks, packed in one, of symmetric (``hermitian``: Hermitian) matrices.
@@ -224,7 +216,6 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> An
 
 
 @audible
-@parsed
 @asking
 def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """As ``ldl_factor``, and the first zero block of each matrix (or zero) instead of an error."""
@@ -234,7 +225,6 @@ def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool 
 
 
 @audible
-@parsed
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Any = None) -> Tensor:  # noqa: N803
     """The solutions of equations whose matrices ``ldl_factor`` has factored; it carries no gradient."""
     square("torch.linalg.ldl_solve", LD)
@@ -311,7 +301,6 @@ def _decomposable(A: Any, driver: Any) -> None:  # noqa: N803
 
 
 @audible
-@parsed
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:  # noqa: N803
     """Orthonormal columns ``U``, falling values ``S``, orthonormal rows ``Vh``: ``U @ diag(S) @ Vh = A``."""
     _decomposable(A, driver)
@@ -319,7 +308,6 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
 
 
 @audible
-@parsed
 def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:  # noqa: N803
     """The singular values, falling."""
     demand("linalg_svdvals", A=A)
@@ -369,7 +357,6 @@ def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803
 
 
 @audible
-@parsed
 def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N803
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which the triangle ``UPLO`` is read."""
     demand("linalg_eigh", input=input)
@@ -378,7 +365,6 @@ def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N8
 
 
 @audible
-@parsed
 def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # noqa: N803
     """Rising eigenvalues of Hermitian matrices, of which the triangle ``UPLO`` is read."""
     demand("linalg_eigvalsh", input=input)

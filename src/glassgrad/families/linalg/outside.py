@@ -215,7 +215,7 @@ def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
     return basis
 
 
-@composite(method=False, page="torch", parse=False)
+@composite(method=False, page="torch")
 def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:  # noqa: N803
     """The ``q`` largest singular values of ``A - M``, nearly, and their vectors: ``U``, ``S`` and ``V``."""
     demand("svd_lowrank", A=A)
@@ -234,7 +234,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     return (v, s, u) if rows < columns else (u, s, v)
 
 
-@composite(method=False, page="torch", parse=False)
+@composite(method=False, page="torch")
 def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:  # noqa: N803
     """The ``q`` first principal components of the rows of ``A``, nearly: ``U``, ``S`` and ``V``."""
     demand("pca_lowrank", A=A)
@@ -358,7 +358,7 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
     return linalg.householder_product(input, input2, out=out)
 
 
-@composite(parse=False)
+@composite()
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
     _warn_of("lu")

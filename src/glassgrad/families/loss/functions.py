@@ -13,7 +13,6 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
-from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
@@ -504,14 +503,14 @@ def functional_kl_div(
 _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def _lengths(lengths: Any, name: str, others: Any) -> tuple[int, ...]:
-    if not isinstance(lengths, (Tensor, tuple, list)) or isinstance(lengths, Tensor) is not isinstance(others, Tensor):
-        raise TypeError(f"ctc_loss(): argument '{name}' must be tuple of ints or Tensor, not {called(lengths)}")
+def _lengths(lengths: Any, others: Any, name: str) -> tuple[int, ...]:
+    if not isinstance(lengths, Tensor if isinstance(others, Tensor) else (tuple, list)):
+        raise TypeError(f"ctc_loss(): argument '{name}_lengths' must be tuple of ints, not {dtypes.called(lengths)}")
     if not isinstance(lengths, Tensor):
-        return tuple(whole("ctc_loss", n, name) for n in lengths)
-    if lengths._array.dtype.kind not in "iu":
-        raise RuntimeError(f"{name} must be integral")
-    return tuple(lengths._array.reshape(-1).tolist())
+        return tuple(whole("ctc_loss", n, f"{name}_lengths") for n in lengths)
+    if lengths._array.dtype.kind in "iu":
+        return tuple(lengths._array.reshape(-1).tolist())
+    raise RuntimeError(f"{name}_lengths must be integral")
 
 
 def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[int, ...], blank: int) -> None:
@@ -564,8 +563,7 @@ def ctc_loss(
     """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum."""
     check_tensor(log_probs, "ctc_loss")
     batched = log_probs._array.ndim == 3
-    inputs = _lengths(input_lengths, "input_lengths", target_lengths)
-    labels = _lengths(target_lengths, "target_lengths", input_lengths)
+    inputs, labels = _lengths(input_lengths, target_lengths, "input"), _lengths(target_lengths, input_lengths, "target")
     if not log_probs._array.size:
         raise RuntimeError("log_probs tensor must not be empty")
     if not batched:

@@ -9,7 +9,7 @@ from ...core import write
 from ...core.call import is_like_tensor
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, errors, modes
-from ...ground.listening import audible, parsed
+from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import low
@@ -413,7 +413,6 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
 
 
 @audible
-@parsed
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The vectors perpendicular to those of both inputs along ``dim``; sizes of 1 broadcast."""
     a, b = input._array, other._array
@@ -487,7 +486,6 @@ def det(input: Tensor) -> Tensor:
 
 
 @audible
-@parsed
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The sum along ``dim`` of the products of elements, the first conjugated."""
     demand("linalg_vecdot", x=x, y=y)

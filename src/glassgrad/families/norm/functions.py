@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...ground.layout import is_laid, suggested
-from ...ground.listening import audible, parsed
+from ...ground.listening import audible
 from ...ground.window import strides_of
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
@@ -37,7 +37,6 @@ from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_n
 
 
 @audible
-@parsed
 def vector_norm(
     input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -82,7 +81,6 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 
 @audible
-@parsed
 def matrix_norm(
     input: Any,
     ord: Any = "fro",
@@ -144,7 +142,6 @@ def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> An
 
 
 @audible
-@parsed
 def linalg_norm(
     input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
 ) -> Any:
@@ -243,7 +240,7 @@ def check_kinds(input: Any, *parameters: Any) -> None:
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
-@composite(method=False, page="torch.nn.functional", parse=False)
+@composite(method=False, page="torch.nn.functional")
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
     cudnn_enable: bool = True,
@@ -308,7 +305,7 @@ def _by_root_mean_square(input: Any, *others: Any) -> tuple[Any]:
 FORMS["rms_norm"] = Form(_by_root_mean_square, 1)
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
 ) -> Any:

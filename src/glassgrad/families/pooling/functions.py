@@ -165,7 +165,7 @@ def _max_pools(dims: int) -> tuple[Any, Any]:
             f"{function}_with_indices", dims, input, kernel_size, stride, padding, dilation, ceil_mode, True
         )
 
-    @composite(method=False, parse=False)
+    @composite(method=False)
     @of_dims(function, dims)
     def pool(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
@@ -320,7 +320,7 @@ def _avg_pool(
 
 
 def _avg_pool_of(dims: int) -> Any:
-    @composite(method=False, function=False, parse=False)
+    @composite(method=False, function=False)
     @of_dims(f"avg_pool{dims}d", dims)
     def pool(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,

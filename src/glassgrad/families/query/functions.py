@@ -41,14 +41,14 @@ def _dim(dim: Any, ndim: int, function: str) -> int:
     return dim
 
 
-@composite(function=False, parse=False)
+@composite(function=False)
 def size(self: Tensor, dim: int | None = None) -> Size | int:
     """The sizes of all dimensions, or of one."""
     shape = self._array.shape
     return unchecked(shape) if dim is None else shape[_dim(dim, len(shape), "size")]
 
 
-@composite(function=False, parse=False)
+@composite(function=False)
 def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """How far apart neighbours along all dimensions (or one) lie, in elements."""
     data = self._array

@@ -186,7 +186,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     return nansum(input, dim, keepdim, dtype=dtype).div(numbers, out=out)
 
 
-@composite(name="prod", parse=False)
+@composite(name="prod")
 def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or the products along ``dim``."""
     kind = None if dtype is None and out is None else numpy_dtype(dtype, "prod", out)
@@ -290,7 +290,7 @@ def _extreme(
     return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
-@composite(name="max", page="torch", parse=False)
+@composite(name="max", page="torch")
 def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise."""
     if dim is UNSET and other is None:
@@ -298,7 +298,7 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
 
 
-@composite(name="min", parse=False)
+@composite(name="min")
 def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
     if dim is UNSET and other is None:
@@ -314,7 +314,7 @@ def _dims_with_elements(dim: Any, input: Any, function: str) -> Any:
     return axes
 
 
-@composite(parse=False)
+@composite()
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The largest elements along ``dim``; equal ones share the gradient."""
     if keepdim is not False and keepdim is not True:
@@ -322,7 +322,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
     return ext.amax_dim(input, _dims_with_elements(dim, input, "amax"), keepdim, out=out)
 
 
-@composite(parse=False)
+@composite()
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
     """The smallest elements along ``dim``; equal ones share the gradient."""
     if keepdim is not False and keepdim is not True:
@@ -397,7 +397,7 @@ def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -
     return row(input, some_dims(dim, input._array.ndim, name), keepdim, out=out)
 
 
-@composite(name="all", parse=False)
+@composite(name="all")
 def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are nonzero, of the tensor or along ``dim``."""
     if keepdim is not False and keepdim is not True:
@@ -405,7 +405,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) 
     return _truth(ext.all_dim, "all", input, dim, keepdim, out)
 
 
-@composite(name="any", parse=False)
+@composite(name="any")
 def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is nonzero, of the tensor or along ``dim``."""
     if keepdim is not False and keepdim is not True:

@@ -29,14 +29,14 @@ def _index(function: str, index: Any, position: int = 2) -> None:
         raise TypeError(f"{function}(): argument 'index' (position {position}) must be Tensor, not {called(index)}")
 
 
-@composite(parse=False)
+@composite()
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Any = None) -> Tensor:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
     _index("gather", index)
     return rows.gather(input, index, dim, sparse_grad, out=out)
 
 
-@composite(parse=False)
+@composite()
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
     """The slices of ``dim`` that ``index`` names."""
     _index("index_select", index)
@@ -89,7 +89,7 @@ def _everywhere(index: Tensor) -> Tensor:
     return wrap(np.ones(index._array.shape, bool))
 
 
-@composite(parse=False)
+@composite()
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None, out: Any = None
 ) -> Tensor:
@@ -107,7 +107,7 @@ def scatter_(
     return write.in_place(row.row, self, others, settings)
 
 
-@composite(parse=False)
+@composite()
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """The tensor with ``src`` added where ``index`` points along ``dim``."""
     _index("scatter_add", index)

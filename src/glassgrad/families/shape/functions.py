@@ -213,7 +213,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return rows.reshape(self, other._array.shape)
 
 
-@composite(parse=False)
+@composite()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The tensor with the dimensions from ``start_dim`` to ``end_dim`` made one."""
     sizes = input._array.shape
@@ -282,7 +282,7 @@ def broadcast_to(input: Tensor, *size: Any, **named: Any) -> Tensor:
     return rows.expand(input, sizes_of("broadcast_to", size, named))
 
 
-@composite(method=False, parse=False)
+@composite(method=False)
 @asking
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors stretched to their common shape."""

@@ -62,7 +62,7 @@ def _memory(self: Tensor) -> Any:
     return self._array.view()
 
 
-@composite(function=False, parse=False)
+@composite(function=False)
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor as a NumPy array on the same memory; ``force`` does without the history."""
     if self._edge is not None and not force and modes.grad_enabled() and self.requires_grad:
@@ -70,7 +70,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     return _memory(self)
 
 
-@composite(function=False, name="__array__", parse=False)
+@composite(function=False, name="__array__")
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     """What ``np.asarray(tensor)`` gives: the same memory, unless another dtype or a copy is asked for."""
     if modes.grad_enabled() and self.requires_grad:
@@ -93,7 +93,7 @@ def from_ufunc(self: Tensor, array: Any, context: Any = None, return_scalar: boo
 # -- DLPack -----------------------------------------------------------------------------------------------------------
 
 
-@composite(function=False, name="__dlpack__", parse=False)
+@composite(function=False, name="__dlpack__")
 def dlpack(
     self: Tensor, *, stream: Any = -1, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
 ) -> Any:
