@@ -377,8 +377,8 @@ def test_memory_shared_by_data_is_seen():
 
 TYPES = [  # a setting of another type than PyTorch declares, by which the call fails here too
     "a.chunk(True)", "torch.cdist(a, a, 1j)", "torch.cdist(a, a, 2**70)",
-    "a.triu(diagonal=1j)", "a.triu(np.int64(1))", 
-    "torch.kthvalue(a, 2**63)", "torch.matrix_power(a, torch.tensor(2))", 
+    "a.triu(diagonal=1j)", "a.triu(np.int64(1))",
+    "torch.kthvalue(a, 2**63)", "torch.matrix_power(a, torch.tensor(2))",
     "torch.roll(a, np.array([1]))",
     "a.repeat(True, 1)", "a.repeat(1, True)", "torch.broadcast_tensors(a, None)",
     "torch._foreach_add([a], [])", "torch._foreach_add([], [a])", "torch._foreach_addcmul([a], 2, [a])",

@@ -161,9 +161,9 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
     kernel = ints(function, "kernel_size", 2, kernel_size)
     wanted = ints(function, "output_size", 3, output_size)
     ours = "Ints" if dims == 2 else "three Ints"
-    if isinstance(kernel_size, int):
+    if not isinstance(kernel_size, (tuple, list)):
         kernel *= dims
-    if isinstance(output_size, int):
+    if not isinstance(output_size, (tuple, list)):
         wanted *= dims
     for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):
         if len(numbers) != dims:
