@@ -110,6 +110,7 @@ class Reducer:
         self._fill_buckets(caps)
         self.armed = self.begun = False
         self.ready: set[int] = set()
+        self.unreached: set[int] = set()  # those of which None may come yet
         self.used: np.ndarray = np.zeros(len(parameters), np.int32)
         self.launched = 0
         self.divisor = group.size()
@@ -141,7 +142,7 @@ class Reducer:
 
         def accumulated(parameter: Any) -> None:
             reducer = me()
-            if reducer is not None and reducer.armed:
+            if reducer is not None and reducer.armed and index not in reducer.unreached:
                 reducer.used[index] = 1
                 reducer.mark(index, parameter._grad)
 
@@ -156,6 +157,7 @@ class Reducer:
             raise RuntimeError(UNFINISHED + (DETECTED if self.unused else DETECT) + LOCATE + indices + NAMES)
         self.armed = True
         self.ready.clear()
+        self.unreached.clear()
         self.used[:] = 0
         self.launched = 0
         for bucket in self.buckets:
@@ -185,6 +187,7 @@ class Reducer:
         reached = leaves(outputs)
         for index, parameter in enumerate(self.parameters):
             if id(parameter) not in reached and index not in self.ready and self.armed:
+                self.unreached.add(index)
                 self.mark(index, parameter._grad)
 
     def _launch(self, bucket: GradBucket) -> None:
