@@ -13,6 +13,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..core.plan import F32, F64, I64
 from ..core.record import Record
 from ..core.tensor import LEAF, Tensor, View
 from ..ground import dtypes, listening, modes
@@ -85,7 +86,10 @@ class Pure(Compiled):
 
     def _is_reached(self, inputs: list[Any]) -> bool:
         """Whether an argument lies where a replay reads or writes something else."""
-        return any([id(owner_of(tensor._array)) in self.memory for tensor in inputs])
+        for tensor in inputs:
+            if id(owner_of(tensor._array)) in self.memory:
+                return True
+        return False
 
     def stays(self, thing: Any) -> bool:
         """Whether a tensor, module or optimizer was there before the call."""
@@ -168,6 +172,11 @@ class Pure(Compiled):
 def signature(tensor: Any) -> tuple[Any, ...]:
     """What operations see of an argument, beside its numbers; Unknown where that is not everyday."""
     array, edge = tensor._array, tensor._edge
+    dtype, shape = array.dtype, array.shape
+    is_plain = edge is None and type(array) is ndarray and not tensor._inference
+    if is_plain and (dtype is F32 or dtype is I64 or dtype is F64):  # by identity: equal ones may carry metadata
+        if array.flags.c_contiguous and 1 not in shape and array.size:
+            return type(tensor), dtype, shape  # most arguments: in half the time
     is_everyday = array.dtype.metadata is None and type(array).__module__ == "numpy" and not tensor._inference
     if not is_everyday or array.dtype.kind == "c" and is_conjugate(tensor):
         raise Unknown
@@ -180,9 +189,9 @@ def signature(tensor: Any) -> tuple[Any, ...]:
         if not isinstance(edge, Record):
             raise Unknown
         kind = "record"
-    is_usual = array.flags.c_contiguous and 1 not in array.shape and array.size  # whose strides are those of its sizes
+    is_usual = array.flags.c_contiguous and 1 not in shape and array.size  # whose strides are those of its sizes
     strides = None if is_usual else array.strides
-    return type(tensor), array.dtype, array.shape, kind, type(array), strides
+    return type(tensor), dtype, shape, kind, type(array), strides
 
 
 def _note(value: Any, key: list[Any], inputs: list[Any]) -> None:

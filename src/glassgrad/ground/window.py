@@ -138,13 +138,14 @@ def overlaps(window: Window) -> bool:
 
 def owner_of(array: Any) -> Any:
     """The array that owns the memory which ``array`` looks at."""
-    while True:
-        base = getattr(array.base, "keeper", array.base)
+    while (base := array.base) is not None:
+        base = getattr(base, "keeper", base)
         if not isinstance(base, ndarray):
             base = getattr(base, "base", None)  # what ``as_strided`` puts between a view and its array
         if not isinstance(base, ndarray):
-            return array
+            break
         array = base
+    return array
 
 
 def as_bytes(owner: Any) -> Any:
