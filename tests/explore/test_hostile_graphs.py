@@ -76,6 +76,10 @@ def document(**changes):
         ({"edges": [{"src": 0, "dst": 2}]}, "the graph names node 2, but has 2 of them"),
         ({"edges": [{"src": 0, "dst": 1}, {"src": 1, "dst": 0}]}, "the edges of the graph go round in a circle"),
         ({"edges": [{"src": 0, "dst": 1, "dst_input": -1}]}, "an output and an input of an edge are counted from 0"),
+        (
+            {"nodes": [{"index": 0, "kind": "op"}, {"index": 1, "kind": "op", "op": "AccumulateGrad"}],
+             "edges": [{"src": 0, "dst": 1}]}, "nothing but a leaf leads to AccumulateGrad",
+        ),
         ({"nodes": [{"index": 1, "kind": "op"}]}, "each node must have its own place in the list as its index"),
         ({"scopes": [{"index": 0, "parent": 0, "path": "", "cls": ""}]}, "scope 0 must come after the one it is in"),
         ({"outputs": [10**400]}, "Graph.outputs must be an integer of 64 bits, but is a huge number"),

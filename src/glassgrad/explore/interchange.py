@@ -19,6 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from . import model
 from .layers import layer_of
 from .model import VERSION, Event, Graph, Held, Problem, SourceLoc
+from .walk import SINK
 
 __all__ = ["from_json", "to_json"]
 
@@ -205,6 +206,8 @@ def _check(graph: Graph) -> None:
         demand([edge.src, edge.dst], nodes, "node")
         if edge.src_output < 0 or edge.dst_input < 0:
             raise ValueError("from_json(): an output and an input of an edge are counted from 0")
+        if graph.nodes[edge.dst].op == SINK and graph.nodes[edge.src].kind != "leaf":
+            raise ValueError(f"from_json(): nothing but a leaf leads to {SINK}")
     for scope in graph.scopes:
         if scope.parent is not None and not 0 <= scope.parent < scope.index:
             raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
