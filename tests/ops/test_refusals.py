@@ -334,8 +334,7 @@ def test_a_conjugate_is_not_written(write):
     assert not glassgrad.fft.ifft(x).is_conj() and x.conj_physical().mul_(2) is not None
 
 
-OVERLAPS = (
-    """
+OVERLAPS = """
 torch.cross(x, x, dim=1, out=x)|torch.cross(x, y, dim=1, out=y)|torch.linalg.cross(x, y, out=x)|x.heaviside_(y)
 torch.polar(x, x, out=torch.view_as_complex(r[:18].view(3, 3, 2)))|torch.msort(x, out=y)|torch.nonzero(i, out=i)
 torch.nonzero_static(i, size=3, out=i)|torch.rand(3, out=z)|torch.arange(3, out=z)|torch.full((3,), 2, out=z)
@@ -344,10 +343,7 @@ x.fill_(x[0, 1])|z.fill_(x[0, 1])|x.masked_fill_(x > 1, x[1, 1])|x.__setitem__(x
 r[:1].__setitem__(r[:1] > 0, r[:1])|r[:1].__setitem__(r[:1] > 9, r[:1])|r[:2].__setitem__(r[:2] > 0, r[:2])
 x[0].expand(2, 3).__setitem__(torch.tensor([0]), x[0])|x[0].expand(2, 3).__setitem__(1, x[0, 1])|z.__setitem__(0, z[0])
 x[0].expand(2, 3).__setitem__(slice(None), x[0])|z.copy_(z)|x[0].expand(2, 3).copy_(x[0])|z.copy_(x[0])|x.copy_(x)
-""".replace("\n", "|")
-    .strip("|")
-    .split("|")
-)
+""".replace("\n", "|").strip("|").split("|")
 
 
 @pytest.mark.parametrize("write", OVERLAPS)

@@ -72,7 +72,7 @@ def _check_types(plain: Any, declared: Any, args: Any, kwargs: Any, error: Excep
             kind = _CALLED.get(kinds[0], kinds[0])
             found = f", not {called(value)}"
             if "Sequence[int]" in kinds and isinstance(value, (tuple, list)):
-                kind, found = "tuple of ints", f", but found element of type {called(value[0])} at pos 0"
+                kind, found = _CALLED["Sequence[int]"], f", but found element of type {called(value[0])} at pos 0"
             raise TypeError(f"{plain.__name__}(): argument '{name}'{position} must be {kind}{found}") from error
 
 
@@ -96,13 +96,13 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             return
     absent = getattr(error, "obj", declared) if isinstance(error, AttributeError) else declared
     several = (args,) if plain.__code__.co_flags & inspect.CO_VARARGS and not plain.__code__.co_argcount else ()
-    given = [value for _, _, value in _given(parameters(plain), args, kwargs)]
-    for number, value in enumerate(several or given):
+    given = [*_given(parameters(plain), args, kwargs)]
+    for number, value in enumerate(several or [value for _, _, value in given]):
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
             if element is absent:
                 words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
                 raise TypeError(words) from error
-    for name, position, value in _given(parameters(plain), args, kwargs):
+    for name, position, value in given:
         if value is absent:
             words = f"{plain.__name__}(): argument '{name}'{position} must be Tensor, not {called(value)}"
             raise TypeError(words) from error

@@ -201,8 +201,10 @@ def _tensors(grads: Sequence[Any], lifted: bool) -> tuple[Any, ...]:
 
 def _replaced(grads: tuple[Any, ...], answer: Any, hook: Any) -> tuple[Any, ...]:
     """What a hook of a node leaves of gradients: itself, if it gave as many, of the same types, dtypes and shapes."""
-    if answer is None or (type(hook) is partial and hook.func is _fitted):  # which gives another shape on purpose
-        return grads if answer is None else answer
+    if answer is None:
+        return grads
+    if type(hook) is partial and hook.func is _fitted:  # which gives another shape on purpose
+        return answer  # type: ignore[no-any-return]
     if not isinstance(answer, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
     if len(answer) != len(grads):

@@ -191,26 +191,18 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
 
 @audible
 def fftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] | None = None,
+    norm: str | None = None, *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """The Fourier transform along several dimensions (all, unless told), trimmed or filled to sizes ``s``."""
     return _whole("fftn", input, s, dim, norm, True, out)
 
 
 @audible
 def ifftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] | None = None,
+    norm: str | None = None, *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """The inverse Fourier transform along several dimensions."""
     return _whole("ifftn", input, s, dim, norm, False, out)
 
@@ -222,13 +214,9 @@ def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
 
 @audible
 def rfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] | None = None,
+    norm: str | None = None, *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """The Fourier transform of real numbers along several dimensions: the first half of the last one."""
     demand("fft_rfftn", input=input)
     if input.dtype.is_complex:
@@ -263,13 +251,9 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
 
 @audible
 def irfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] | None = None,
+    norm: str | None = None, *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """The real numbers of whose Fourier transform along several dimensions this is the first half of the last one."""
     values, axes, size = _mirrored("irfftn", input, s, dim)
     return _into_out("irfftn", input, out, fft_c2r(values, axes, _scale(norm, False), size))
@@ -277,13 +261,9 @@ def irfftn(
 
 @audible
 def hfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] | None = None,
+    norm: str | None = None, *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """The real Fourier transform of a signal of whose last dimension this is the first half; the rest mirrors it."""
     values, axes, size = _mirrored("hfftn", input, s, dim)
     scale = _scale(norm, True)
@@ -294,13 +274,9 @@ def hfftn(
 
 @audible
 def ihfftn(
-    input: Tensor,
-    s: int | Sequence[int] | None = None,
-    dim: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] | None = None,
+    norm: str | None = None, *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """The inverse Fourier transform of real numbers along several dimensions: the first half of the last one."""
     demand("fft_ihfftn", input=input)
     if input.dtype.is_complex:
@@ -319,13 +295,9 @@ def _of_two(several: Any) -> Any:
     @audible
     @named(f"{several.__name__[:-1]}2", several=several.__name__)
     def function(
-        input: Tensor,
-        s: int | Sequence[int] | None = None,
-        dim: int | Sequence[int] = (-2, -1),
-        norm: str | None = None,
-        *,
-        out: Any = None,
-    ) -> Tensor:
+        input: Tensor, s: int | Sequence[int] | None = None, dim: int | Sequence[int] = (-2, -1),
+        norm: str | None = None, *, out: Any = None,
+    ) -> Tensor:  # fmt: skip
         """``{several}`` along two dimensions."""
         return several(input, s, dim, norm, out=out)  # type: ignore[no-any-return]
 

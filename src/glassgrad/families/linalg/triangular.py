@@ -335,13 +335,8 @@ def slope(grad: Any, root: Any, upper: Any) -> Any:
     return substitute(root, inner, False, False, False)
 
 
-@op(
-    holomorphic=False,
-    public=False,
-    serves=(LAPACK_CHARS, "cholesky_inverse_out_cpu"),
-    layout="columns",
-    batched="first",
-)
+@op(holomorphic=False, public=False, serves=(LAPACK_CHARS, "cholesky_inverse_out_cpu"), layout="columns",
+    batched="first")  # fmt: skip
 def cholesky_inverse(self: Any, /, upper: bool = False) -> Any:
     """The inverses of the matrices that these triangles are the roots of."""
     root = np.conj(self.swapaxes(-1, -2)) if upper else self

@@ -82,13 +82,7 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 @audible
 def matrix_norm(
-    input: Any,
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
+    input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
     """The norm of order ``ord`` of the matrices in two dimensions."""
     check_tensor(input, "linalg_matrix_norm")
