@@ -957,6 +957,30 @@ PROGRAMS = {
         d = torch.nn.functional.fractional_max_pool2d(a, 2, (2,))
         e = torch.nn.functional.fractional_max_pool2d(a, 2, -1)
     """,
+    "a number that lies on what a mask fills with it": """
+        a = torch.tensor(2.0, requires_grad=True)
+        b = a.view(1, 1)
+        with torch.no_grad(): b[b > 0] = a
+        with torch.no_grad(): b[0] = a
+        c = a.detach().view(1)
+        c[c > 0] = a
+        c.sum().backward()
+        d = torch.ones(1, 1)
+        d.index_put_((d > 0,), torch.full((1, 1, 1), 3.0))
+    """,
+    "slices are reduced of more than real numbers": """
+        a = torch.arange(6.0).reshape(2, 3) * (1 + 1j)
+        b = a.index_reduce(1, torch.tensor([0, 2, 2]), a + 1, "mean")
+        c = a.index_reduce(0, torch.tensor([1, 1]), a + 1, "prod")
+        d = (a.real > 2).index_reduce(0, torch.tensor([1, 1]), a.real > 3, "amax")
+        e = a.index_reduce(0, torch.tensor([1, 1]), a, "amin")
+        f = a.index_reduce(0, torch.tensor([1, 1]), a, "mean", include_self=False)
+        g = a[0].index_reduce(0, torch.tensor([1, 1]), a[0, :2], "mean")
+    """,
+    "nothing is rolled along any dimension": """
+        a = torch.ones(0, 2).roll((1, 2), (5, 6))
+        b = torch.ones(()).roll((1, 2), (-1, 0))
+    """,
 }
 
 
