@@ -420,8 +420,22 @@ def judged(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
     if found is None:
         return lines, None, ended
     lines, text = shortened(lines, found[0])
-    why = reason(found[0], text, lines)
+    why = reason(found[0], text, lines) or ("the shape was changed without recording" if is_changed(lines) else "")
     return lines, None if why else (found[0], text), why
+
+
+def is_changed(lines: list[str]) -> bool:
+    """Whether a program gives a tensor other sizes, or another dtype, than PyTorch's node of it knows."""
+    run = Run(torch)
+    for line in lines:
+        run.do(line)
+    for tensor in run.pool.values():
+        with suppress(RuntimeError):  # without a gradient, or of a base that was written
+            node, place = torch.autograd.graph.get_gradient_edge(tensor)[:2]
+            known = node._input_metadata[place]
+            if (tuple(known.shape), known.dtype) != (tuple(tensor.shape), tensor.dtype):
+                return True
+    return False
 
 
 def _drawn(draw: Draw, yours: Run, ours: Run, lines: list[str], length: int) -> tuple[str, str] | None:

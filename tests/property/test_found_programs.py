@@ -977,6 +977,26 @@ PROGRAMS = {
         f = a.index_reduce(0, torch.tensor([1, 1]), a, "mean", include_self=False)
         g = a[0].index_reduce(0, torch.tensor([1, 1]), a[0, :2], "mean")
     """,
+    "a write with a subclass gives the subclass": """
+        a = torch.ones(3, requires_grad=True) * 1
+        b = Subclass(torch.ones(3)) * 1
+        c = a.mul_(b)
+        torch.nn.init.constant_(c, 1 + isinstance(c, Subclass))
+        a += b
+        a.sum().backward()
+        with torch.no_grad(): c *= b
+        d = torch.nn.Parameter(b.as_subclass(torch.Tensor) + 0).data
+        d -= b
+        class Other(torch.Tensor): pass
+        Other(torch.ones(3)).add_(b)
+    """,
+    "logarithms of complex sums keep the turns of the larger": """
+        a = torch.tensor([1 + 10j, 2 + 1j, 20 + 50j, -3 + 0j, 20 - 7.5j])
+        b = a.logcumsumexp(0)
+        c = torch.logaddexp(a, a.flip(0))
+        d = torch.tensor([complex(float("-inf"), 2), 1j - 40]).logcumsumexp(0)
+        e = torch.logaddexp(d, d)
+    """,
     "nothing is rolled along any dimension": """
         a = torch.ones(0, 2).roll((1, 2), (5, 6))
         b = torch.ones(()).roll((1, 2), (-1, 0))
