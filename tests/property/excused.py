@@ -53,8 +53,10 @@ READS = (
     r"logsumexp|norm|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
-LESS = r"take\(|gather|complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
-    "cross_entropy|conv|ldexp|cosine_similarity"
+LESS = r"take\(|gather|torch\.complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
+    "cross_entropy|conv|ldexp|cosine_similarity|copysign"
+#: What gives no gradient to one of its inputs.
+NO_GRADIENT = r"None_\.apply|norm\(\w*(, )?0\b"
 #: An error about what was written, twice, that names another node the second time, or none.
 NAMED = (
     r"^['\"](one of the variables .*?\])(, which is output \d+ of [\w:]+,)?( is \d+ versions later.*)['\"] "
@@ -71,6 +73,7 @@ REASONS = [
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words", BROKEN, r"backward|autograd"),
     Reason("a rule of PyTorch's gives another shape", "taken|type|words", r"(Scatter|IndexAdd)\w* returned an inv"),
     Reason("a rule of PyTorch's gives another shape", "taken", "CopySlices returned an inv", r"scatter(_add)?_\("),
+    Reason("the shape was changed without recording", "taken|type|words", "an invalid gradient at", r"\.data = "),
     Reason("where results lie that are drawn upon", "numbers", "", r"func\.jac(.|\n)*(dropout|_like|bernoulli)\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
@@ -87,7 +90,12 @@ REASONS = [
     Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
-    Reason("less is kept", "taken", "modified by an inplace|modified inplace|a second time", LESS),
+    Reason("less is kept", "taken", "modified by an inplace|a second time", LESS),
+    Reason("less is kept", "taken", "self.dtype to be equal to src.dtype", r"cum(max|min)(.|\n)*\.data = "),
+    Reason("who gets no gradient is not asked", "taken", "modified by an inplace|a second time", NO_GRADIENT),
+    Reason("memory that is handed on is one memory", "refused", "single memory location", r"from_dlpack"),
+    Reason("advice about torch.compile", "words", "under torch.compile with automatic_dynamic_shapes"),
+    Reason("complex numbers at infinity", "numbers", "nan|inf", r"complex\(.*inf(.|\n)*(type_as|\.to\(|real|where\()"),
     Reason("less is kept", "taken|words", r"detached in-place|output 0 of Pow\d?, is"),
     Reason("less is kept", "taken|words", "by an inplace.*(a second time|'', '')", r"func\.vmap\(torch\.mul"),
     Reason("transforms within hooks of what is saved", "taken|words|type", "support saved tensor hooks", "saved_tens"),
@@ -125,6 +133,7 @@ REASONS = [
     Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dtype=.*(.|\n)*entropy"),
     Reason("complex targets", "refused|type", "log_sigmoid_cpu", "with_logits"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
+    Reason("a size that PyTorch reads where there is none", "type", "ArrayRef: invalid slice.*target batch_size"),
     Reason("a size that PyTorch reads where there is none", "words", r"for dimension 0 with size 0|target batch_size"),
     Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)|\w\.histogram\(\w+\)"),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
