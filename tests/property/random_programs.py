@@ -329,7 +329,8 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
             raise Ended("PyTorch cannot tell: its base was written by what has no gradient")
         for key in left.keys() | right.keys():
             if left.get(key) != right.get(key):
-                free = is_cut(theirs) or name in yours.slopes or (key in ("node", "leaf", "written") and not theirs.numel())
+                free = is_cut(theirs) or name in yours.slopes
+                free = free or (key in ("node", "leaf", "written") and not theirs.numel())
                 free = free or any(map(is_unrecorded, [mine, *named(ours, line)])) or keeps_gradient(their_pool)
                 if key in ("node", "leaf", "requires_grad") and not (theirs.is_floating_point() or theirs.is_complex()):
                     free = True  # PyTorch gives integers a history where what is written has one

@@ -997,6 +997,13 @@ PROGRAMS = {
         d = torch.tensor([complex(float("-inf"), 2), 1j - 40]).logcumsumexp(0)
         e = torch.logaddexp(d, d)
     """,
+    "what is no tensor lacks the attribute that PyTorch's function asks for": """
+        torch.nn.init.constant_(None, 1.0)
+        torch.nn.init.kaiming_uniform_(None)
+        torch.nn.functional.mse_loss(torch.ones(2), None)
+        torch.nn.functional.group_norm(None, 2)
+        torch.nn.functional.multilabel_margin_loss(None, torch.ones(2))
+    """,
     "nothing is rolled along any dimension": """
         a = torch.ones(0, 2).roll((1, 2), (5, 6))
         b = torch.ones(()).roll((1, 2), (-1, 0))

@@ -265,10 +265,10 @@ def logcumsumexp(self: Any, /, dim: int) -> Any:
 
 def _complex_sums(a: Any, dim: int) -> Any:
     """``logcumsumexp`` of complex numbers, in double precision throughout."""
-    out = np.moveaxis(a, dim, 0).astype(np.complex128, order="C")
+    out = np.moveaxis(a, dim, 0).astype(np.complex128)
     out[np.isnan(out)] = complex(np.nan, np.nan)
-    before = np.full_like(out[:1].reshape(-1), -np.inf)
-    for here in out.reshape(len(out), -1):
+    before = np.full((1, *out.shape[1:]), -np.inf, np.complex128)
+    for here in out[:, np.newaxis]:
         here[...] = before = of_both(here, before)
     return np.moveaxis(out, 0, dim).astype(a.dtype)
 
