@@ -81,6 +81,7 @@ REASONS = [
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_(fill|copy)_?")),
     Reason("the node by which a written tensor is named", "words", NAMED),
+    Reason("the node by which a written tensor is named", "words", "of View is a.*of ReshapeAlias is a", "vmap"),
     Reason("which of two written tensors is told", "words", TWO),
     Reason("memory shared unseen is not asked", "taken", "written-to tensor refer to", r"copy\.copy|\.data"),
     Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
@@ -211,6 +212,8 @@ TYPES = [
 
 #: What draws, or counts, at each call; layers with dropout where it is on.
 DRAWS = r"(RReLU|Drop|Batch|Instance|(Atten|Transf|RNN|LSTM|GRU).*, 0\.[25])"
+#: Norms of what is one number throughout: zero, or nearly so, where a slope jumps.
+ZEROS = r"(Dropout|Upsample\()(.|\n)*(GroupNorm|InstanceNorm\dd)\((.|\n)*(Softshrink\(0\.0\)|ReLU)"
 #: Of networks that are trained.
 TRAINED = [
     Reason("what is written part by part, in one node", "node", "CopySlices.*Pad(By|PackedSequence)Backward0"),
@@ -238,7 +241,7 @@ TRAINED = [
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_)(.|\n)*prune\.(l1|ln|global)_"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\)(.|\n)*GroupNorm\((\d), \2,"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"(bfloat|float)16(.|\n)*TransformerEncoderLayer\(2,"),
-    Reason("what should be zero, rounded", "numbers.grad", "", r"Dropout(.|\n)*GroupNorm\((.|\n)*Softshrink\(0\.0\)"),
+    Reason("what should be zero, rounded", "numbers.grad", "", ZEROS),
     Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),

@@ -1004,6 +1004,13 @@ PROGRAMS = {
         torch.nn.functional.group_norm(None, 2)
         torch.nn.functional.multilabel_margin_loss(None, torch.ones(2))
     """,
+    "places beyond what was expanded": """
+        a = torch.ones(1, 3).expand(2, -1)
+        a[torch.tensor([3])] = -1
+        a[:, torch.tensor([5])] = -1
+        a[torch.tensor([0, 1]), torch.tensor([1, 2, 0])] = 1
+        a.index_fill_(1, torch.tensor([0, 3]), 1)
+    """,
     "nothing is rolled along any dimension": """
         a = torch.ones(0, 2).roll((1, 2), (5, 6))
         b = torch.ones(()).roll((1, 2), (-1, 0))

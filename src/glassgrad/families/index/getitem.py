@@ -395,7 +395,8 @@ def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor
             if not step:
                 target = slice(target, axis, 0, 1)
         once = target._array.shape
-        positions = np.broadcast_to(np.arange(math.prod(once)).reshape(once), array.shape)[indices.parts]
+        numbered = np.broadcast_to(np.arange(math.prod(once)).reshape(once), array.shape)
+        positions = index_row.row.kernel(numbered, indices)
         indices = Indices([wrap(index) for index in np.unravel_index(positions, once)])
     write.in_place(index_put.row, target, (beside(values, indices),), (indices, accumulate))
 

@@ -206,7 +206,8 @@ index_copy.derivative(
 )
 
 
-def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
+def filled_axis(self: Any, index: Any, dim: int) -> int:
+    """The dimension of ``index_fill``; PyTorch's errors where an index does not fit."""
     axis = axis_of(dim, self.ndim)
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
@@ -216,6 +217,11 @@ def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)]
         raise IndexError(f"index {int(bad.reshape(-1)[0])} is out of bounds for dimension {axis} with size {size}")
+    return axis
+
+
+def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
+    axis = filled_axis(self, index, dim)
     out = copied(self)
     if self.ndim:
         out[_along(axis, index)] = value

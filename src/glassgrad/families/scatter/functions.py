@@ -19,7 +19,6 @@ from ..index import slices
 from ..index.getitem import prepared, put_in_place
 from ..index.rows import blank, masked_fill
 from ..shape.functions import whole
-from ..shape.rows import axis_of
 from . import rows
 from .rows import segmented
 
@@ -211,7 +210,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         value = value.clone()
     row, others, settings = _filling(self, dim, index, value)
     if writable.is_doubled(self._array):
-        everywhere = [None] * axis_of(dim, self._array.ndim)
+        everywhere = [None] * slices.filled_axis(self._array, index._array, dim)
         filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
         put_in_place("index_fill_", self, prepared(self, [*everywhere, index]), filling)
         return self
