@@ -174,6 +174,20 @@ PROGRAMS = {
         opt.step()
         a = l.weight * 1
     """,
+    "recurrent layers in halves": """
+        l = torch.nn.LSTM(3, 2, 2, bidirectional=True)
+        x = torch.ones(4, 2, 3).requires_grad_()
+        with torch.autocast('cpu', torch.bfloat16): z = l(x)[0]
+        z.float().sum().backward()
+        p = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([4, 4]))
+        with torch.autocast('cpu', torch.bfloat16): z = l(p)[0].data
+        z.float().sum().backward()
+        z = l(p)[0].data
+        z.sum().backward()
+        p = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([4, 2]))
+        with torch.autocast('cpu', torch.bfloat16): z = l(p)[0].data
+        z.sum().backward()
+    """,
     "the refusals of layers": """
         torch.nn.GroupNorm(2, 2)(torch.ones(1, 2))
         torch.nn.BatchNorm1d(2)(torch.ones(1, 2))
