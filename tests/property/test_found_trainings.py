@@ -174,6 +174,22 @@ PROGRAMS = {
         opt.step()
         a = l.weight * 1
     """,
+    "fused steps on states of another dtype": """
+        l = torch.nn.Linear(2, 2)
+        l(torch.ones(1, 2)).sum().backward()
+        adam = torch.optim.Adam(l.parameters(), fused=True)
+        adagrad = torch.optim.Adagrad(l.parameters(), fused=True)
+        sgd = torch.optim.SGD(l.parameters(), momentum=0.9, fused=True)
+        adam.step(); adagrad.step(); sgd.step()
+        z = l.half()(torch.ones(1, 2).half())
+        adam.step()
+        adagrad.step()
+        sgd.step()
+        opt = torch.optim.Adam(l.parameters(), fused=True)
+        opt.step()
+        z = l.double()(torch.ones(1, 2).double())
+        opt.step()
+    """,
     "recurrent layers in halves": """
         l = torch.nn.LSTM(3, 2, 2, bidirectional=True)
         x = torch.ones(4, 2, 3).requires_grad_()
