@@ -329,7 +329,8 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
             raise Ended("PyTorch cannot tell: its base was written by what has no gradient")
         for key in left.keys() | right.keys():
             if left.get(key) != right.get(key):
-                free = is_cut(theirs) or name in yours.slopes or (key in ("node", "written") and not theirs.numel())
+                free = is_cut(theirs) or name in yours.slopes
+                free = free or (key in ("node", "leaf", "written") and not theirs.numel())
                 free = free or any(map(is_unrecorded, [mine, *named(ours, line)])) or keeps_gradient(their_pool)
                 if key in ("node", "leaf", "requires_grad") and not (theirs.is_floating_point() or theirs.is_complex()):
                     free = True  # PyTorch gives integers a history where what is written has one
@@ -420,8 +421,22 @@ def judged(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
     if found is None:
         return lines, None, ended
     lines, text = shortened(lines, found[0])
-    why = reason(found[0], text, lines)
+    why = reason(found[0], text, lines) or ("the shape was changed without recording" if is_changed(lines) else "")
     return lines, None if why else (found[0], text), why
+
+
+def is_changed(lines: list[str]) -> bool:
+    """Whether a program gives a tensor other sizes, or another dtype, than PyTorch's node of it knows."""
+    run = Run(torch)
+    for line in lines:
+        run.do(line)
+    for tensor in run.pool.values():
+        with suppress(RuntimeError):  # without a gradient, or of a base that was written
+            node, place = torch.autograd.graph.get_gradient_edge(tensor)[:2]
+            known = node._input_metadata[place]
+            if (tuple(known.shape), known.dtype) != (tuple(tensor.shape), tensor.dtype):
+                return True
+    return False
 
 
 def _drawn(draw: Draw, yours: Run, ours: Run, lines: list[str], length: int) -> tuple[str, str] | None:

@@ -422,8 +422,8 @@ def about(tensor: Any) -> list[Any]:
     return [*seen, None if grad is None else (str(grad.dtype), tuple(grad.shape))]
 
 
-def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
-    """A random program up to its first difference, or the line that both refuse first; and that difference."""
+def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
+    """A random program up to its first difference, or the line that both refuse first; and that, or why it is none."""
     yours, ours = TrainingRun(torch), TrainingRun(glassgrad)
     draw = Draw(seed, yours)
     lines: list[str] = []
@@ -432,14 +432,15 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
             lines.append(line)
             if found := difference(yours, ours, line):
                 lines, found = shortened(lines, found)
-                return lines, None if reason(*found, lines, TRAINED) else found
+                why = reason(*found, lines, TRAINED)
+                return lines, None if why else found, why
             if yours.is_lost:
                 lines.pop()
                 yours.is_lost = False
             elif part == draw.layer and yours.is_refused:  # another one, then
                 lines.pop()
                 draw.undo()
-    return lines, None
+    return lines, None, ""
 
 
 def shortened(lines: list[str], found: tuple[str, str]) -> tuple[list[str], tuple[str, str]]:
@@ -465,16 +466,23 @@ def main() -> None:
     """Run many, and print what differs."""
     parser = counts.options(__doc__, 200)
     parser.add_argument("--sorts", default="", help="a pattern of the sorts to print")
+    parser.add_argument("--ended", default=None, help="a pattern of the reasons to print programs of")
     options = parser.parse_args()
-    sorts: Counter[str] = Counter()
+    sorts, reasons = Counter[str](), Counter[str]()
     programs = 0
     for seed in counts.asked(options):
         programs += 1
-        lines, found = drawn(seed)
+        lines, found, ended = drawn(seed)
+        if ended:
+            reasons[ended] += 1
+            if options.ended is not None and re.search(options.ended, ended):
+                print(f"\n# {seed}: {ended}", *lines, sep="\n", flush=True)
         if found:
             sorts[found[0]] += 1
             if re.search(options.sorts, found[0]):
                 print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
+    for ended, count in reasons.most_common():
+        print(f"{count:6} ended: {ended}")
     print(f"{programs:,} programs, {sum(sorts.values())} differ {dict(sorts)}")
 
 

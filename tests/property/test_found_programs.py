@@ -957,6 +957,57 @@ PROGRAMS = {
         d = torch.nn.functional.fractional_max_pool2d(a, 2, (2,))
         e = torch.nn.functional.fractional_max_pool2d(a, 2, -1)
     """,
+    "a number that lies on what a mask fills with it": """
+        a = torch.tensor(2.0, requires_grad=True)
+        b = a.view(1, 1)
+        with torch.no_grad(): b[b > 0] = a
+        with torch.no_grad(): b[0] = a
+        c = a.detach().view(1)
+        c[c > 0] = a
+        c.sum().backward()
+        d = torch.ones(1, 1)
+        d.index_put_((d > 0,), torch.full((1, 1, 1), 3.0))
+    """,
+    "slices are reduced of more than real numbers": """
+        a = torch.arange(6.0).reshape(2, 3) * (1 + 1j)
+        b = a.index_reduce(1, torch.tensor([0, 2, 2]), a + 1, "mean")
+        c = a.index_reduce(0, torch.tensor([1, 1]), a + 1, "prod")
+        d = (a.real > 2).index_reduce(0, torch.tensor([1, 1]), a.real > 3, "amax")
+        e = a.index_reduce(0, torch.tensor([1, 1]), a, "amin")
+        f = a.index_reduce(0, torch.tensor([1, 1]), a, "mean", include_self=False)
+        g = a[0].index_reduce(0, torch.tensor([1, 1]), a[0, :2], "mean")
+    """,
+    "a write with a subclass gives the subclass": """
+        a = torch.ones(3, requires_grad=True) * 1
+        b = Subclass(torch.ones(3)) * 1
+        c = a.mul_(b)
+        torch.nn.init.constant_(c, 1 + isinstance(c, Subclass))
+        a += b
+        a.sum().backward()
+        with torch.no_grad(): c *= b
+        d = torch.nn.Parameter(b.as_subclass(torch.Tensor) + 0).data
+        d -= b
+        class Other(torch.Tensor): pass
+        Other(torch.ones(3)).add_(b)
+    """,
+    "logarithms of complex sums keep the turns of the larger": """
+        a = torch.tensor([1 + 10j, 2 + 1j, 20 + 50j, -3 + 0j, 20 - 7.5j])
+        b = a.logcumsumexp(0)
+        c = torch.logaddexp(a, a.flip(0))
+        d = torch.tensor([complex(float("-inf"), 2), 1j - 40]).logcumsumexp(0)
+        e = torch.logaddexp(d, d)
+    """,
+    "what is no tensor lacks the attribute that PyTorch's function asks for": """
+        torch.nn.init.constant_(None, 1.0)
+        torch.nn.init.kaiming_uniform_(None)
+        torch.nn.functional.mse_loss(torch.ones(2), None)
+        torch.nn.functional.group_norm(None, 2)
+        torch.nn.functional.multilabel_margin_loss(None, torch.ones(2))
+    """,
+    "nothing is rolled along any dimension": """
+        a = torch.ones(0, 2).roll((1, 2), (5, 6))
+        b = torch.ones(()).roll((1, 2), (-1, 0))
+    """,
 }
 
 

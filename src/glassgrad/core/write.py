@@ -93,7 +93,7 @@ def separate(target: Tensor, value: Tensor) -> Tensor:
     if type(value) not in call.ORDINARY or not np.may_share_memory(target._array, value._array):
         return value
     edge = edge_of(value)
-    return value if isinstance(edge, Tensor) else _copied(value, edge)
+    return value.clone() if isinstance(edge, Tensor) else _copied(value, edge)  # type: ignore[attr-defined]
 
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:

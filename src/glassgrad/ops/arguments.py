@@ -94,6 +94,8 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             raise RuntimeError("value cannot be converted to type double without overflow") from error
         if "Overflow when unpacking" not in str(error):
             return
+    if in_python and isinstance(error, AttributeError) and not str(error.name).startswith("_"):
+        return  # PyTorch's function fails by that too
     absent = getattr(error, "obj", declared) if isinstance(error, AttributeError) else declared
     several = (args,) if plain.__code__.co_flags & inspect.CO_VARARGS and not plain.__code__.co_argcount else ()
     given = [*_given(parameters(plain), args, kwargs)]

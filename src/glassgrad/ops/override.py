@@ -16,7 +16,7 @@ from ..ground import dtypes, modes
 from ..ground.meta import blank
 from ..tensor import lifted
 from ..tensor.parameter import Parameter
-from .torch_function import heed, is_inner, row_overridden
+from .torch_function import ask, heed, is_inner, overloaded, row_overridden
 
 _bfloat16 = dtypes.bfloat16.numpy
 
@@ -48,7 +48,14 @@ def strangers_written(row: Row, target: Any, others: Sequence[Any], settings: Se
     heed((target, *others))
     if lifted.is_lifted((target, *others)):
         return lifted.write(row, target, others, settings)
-    return NOT_TAKEN
+    if not overloaded(others):
+        return NOT_TAKEN
+
+    def again(*operands: Any) -> Any:
+        return write.in_place(row, operands[0], operands[1:], settings, asked=True)
+
+    again.__name__ = f"{row.name}_"
+    return ask(again, overloaded((target, *others)), (target, *others), None)  # types that want results of their own
 
 
 def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:

@@ -155,9 +155,11 @@ def no_implementation(function: Any, types: Any) -> str:
 
 
 def _unanswered(function: Any, types: Any) -> str:
-    home, name = torch_name(home_of(function) or "torch.Tensor", function.__name__)
+    home, name = torch_name(home_of(function), function.__name__)
     if home == "torch.nn.functional":
         return no_implementation(function, types)
+    if not home or name.endswith("_"):  # a method
+        home = "torch.Tensor"
     listed = "\n".join(f"  - tensor subclass {kind}" for kind in types)
     return (
         f"Multiple dispatch failed for '{home}.{name}'; all __torch_function__ handlers returned NotImplemented:\n\n"

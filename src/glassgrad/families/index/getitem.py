@@ -372,6 +372,7 @@ def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     masks = [index for index in indices if index is not None]
     if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
         return values
+    values = _shed(values)
     if own.dtype == kind:
         return write.separate(target, values)
     dtypes.check_number(values._array.item(), kind)

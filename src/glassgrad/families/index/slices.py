@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import REALS, op
+from ...core.row import op
 from ...ground import dtypes, errors
 from ...ground.layout import copied
 from ...kernels.columns import not_implemented
@@ -262,10 +262,17 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     return tuple(-1 if at == axis else 1 for at in range(ndim))
 
 
-def _no_reduction(self: Any, index: Any, source: Any, dim: Any, reduce: Any, include_self: Any = True) -> Exception:
-    """What is wrong with a call for a dtype that is not served: what does not fit, before the dtype."""
-    _slices("index_reduce_", self, index, source, dim)
-    return not_implemented("index_func_", self)
+def _refuse_reduction(self: Any, reduce: str, include_self: bool) -> None:
+    """Refuse dtypes: slices are reduced by the operation itself, in its words, elements of a vector by real numbers."""
+    is_complex, is_bool = self.dtype.kind == "c", self.dtype.kind == "b"
+    if not include_self and (is_complex or is_bool):
+        raise not_implemented("index_reduce_func_exclude_input_init", self)
+    if self.ndim < 2 and (is_complex or is_bool):
+        raise not_implemented("index_func_", self)
+    if is_complex and reduce in ("amax", "amin"):
+        raise not_implemented(f"{reduce[1:]}imum_cpu", self)
+    if is_bool and reduce == "mean":
+        raise not_implemented("div_floor_cpu", self)
 
 
 @op(
@@ -276,11 +283,11 @@ def _no_reduction(self: Any, index: Any, source: Any, dim: Any, reduce: Any, inc
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index", "source"),
-    serves=(REALS, _no_reduction),
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
     axis = _slices("index_reduce_", self, index, source, dim)
+    _refuse_reduction(self, reduce, include_self)
     wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
     return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)
 

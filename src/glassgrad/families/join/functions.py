@@ -447,7 +447,7 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] |
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
     shifts, dims = _several(shifts), () if dims is None else _several(dims)
     if len(dims) == len(shifts) > 0 and not input._array.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return rows.roll(input, shifts, dims)
 
 

@@ -330,10 +330,13 @@ def roll(self: Any, /, shifts: Any, dims: Any = ()) -> Any:
     """The tensor with elements moved on, those that fall off coming back at the other end."""
     if not shifts:
         raise RuntimeError("`shifts` required")
-    if not dims and len(shifts) == 1:
-        return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
-    if len(dims) != len(shifts):
+    is_flat = not dims and len(shifts) == 1
+    if len(dims) != len(shifts) and not is_flat:
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not self.size:  # of which PyTorch does not ask whether it has the dimensions
+        return self.copy()
+    if is_flat:
+        return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
     axes = [axis_of(dim, self.ndim) for dim in dims]
     if not self.ndim:
         return np.array(self)
@@ -347,8 +350,6 @@ roll.derivative(self=lambda grad, shifts, dims: roll(grad, tuple(-shift for shif
 
 def _rolled(array: Any, shift: int, axis: int) -> Any:
     size = array.shape[axis]
-    if not size:
-        return array.copy()
     cut = -shift % size
     lead = (ALL,) * axis
     name = layout.suggested(array.shape, strides_of(array)) if cut else "contiguous_format"

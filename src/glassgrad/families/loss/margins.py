@@ -183,7 +183,7 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """How far classes that ``target`` does not list come within one of those it does."""
     mode = number(reduction, size_average, reduce)
-    if target.size() != input.size():
+    if input._array.shape != target._array.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     return rows.multilabel_margin_loss(input, target, mode)
 

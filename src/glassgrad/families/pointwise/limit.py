@@ -15,7 +15,7 @@ from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
 from ..shape.rows import on_arrays
-from .rows import exp, exp2, single, together
+from .rows import exp, exp2, log1p, single, together
 
 _LN2, _NAN = math.log(2), math.nan
 
@@ -327,11 +327,16 @@ xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
 @op(typed="promote", strict=True, serves=(FLOATS + COMPLEX, "logaddexp_cpu"), batched="point")
 def logaddexp(self: Any, other: Any, /) -> Any:
     """The logarithm of the sum of two exponentials."""
-    if self.dtype.kind == "c":
-        first = self.real >= other.real
-        high, low = np.where(first, self, other), np.where(first, other, self)
-        return (high + np.log1p(np.exp(low - high)))[()]
-    return np.logaddexp(self, other)
+    return of_both(self, other) if self.dtype.kind == "c" else np.logaddexp(self, other)
+
+
+def of_both(a: Any, b: Any) -> Any:
+    """``log(exp(a) + exp(b))`` of complex numbers: as in PyTorch, how the larger real part is turned by the smaller."""
+    is_less = a.real < b.real
+    top, low = np.where(is_less, b, a), np.where(is_less, a, b)
+    turned = top + log1p.row.kernel(np.exp(low - top))
+    infinite = np.where(low.real < 0, low, np.log(np.exp(low) + np.exp(top)))
+    return np.where(np.isinf(low.real) & (low.real == top.real), infinite, turned)[()]
 
 
 logaddexp.derivative(

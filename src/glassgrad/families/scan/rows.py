@@ -10,6 +10,7 @@ from ...core.row import op
 from ...ground import dtypes, errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
+from ..pointwise.limit import of_both
 
 ndarray = np.ndarray
 _WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f2"): np.dtype("f4")}
@@ -263,18 +264,13 @@ def logcumsumexp(self: Any, /, dim: int) -> Any:
 
 
 def _complex_sums(a: Any, dim: int) -> Any:
-    """``logcumsumexp`` of complex numbers: sums of exponentials scaled by the largest real part so far.
-
-    As in PyTorch the imaginary part is the angle of the sum, which turns once round at most.
-    """
-    out = np.array(np.moveaxis(a, dim, 0))
+    """``logcumsumexp`` of complex numbers, in double precision throughout."""
+    out = np.moveaxis(a, dim, 0).astype(np.complex128)
     out[np.isnan(out)] = complex(np.nan, np.nan)
-    for place in range(1, len(out)):
-        before, here = out[place - 1], out[place]
-        top = np.maximum(before.real, here.real)
-        top = np.where(np.isfinite(top), top, 0)
-        out[place] = np.log(np.exp(before - top) + np.exp(here - top)) + top
-    return np.moveaxis(out, 0, dim)
+    before = np.full((1, *out.shape[1:]), -np.inf, np.complex128)
+    for here in out[:, np.newaxis]:
+        here[...] = before = of_both(here, before)
+    return np.moveaxis(out, 0, dim).astype(a.dtype)
 
 
 @logcumsumexp.derivative("self")
