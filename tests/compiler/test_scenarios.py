@@ -239,7 +239,8 @@ def test_a_program_that_is_wrong_is_told_and_not_run_again():
     (program,) = programs_of(call)
     right = program.run
     program.run = lambda *tensors: right(*tensors) + 1
-    with pytest.warns(RuntimeWarning, match="gave another result"):
+    with pytest.warns(RuntimeWarning, match="another result than its calls do as they are written: its result, from "
+                      "operation 2 on: tanh;"):
         assert bits(call(torch.ones(2))) == bits(torch.full((2,), 2.0).tanh())
     assert bits(call(torch.ones(2))) == bits(torch.full((2,), 2.0).tanh()) and not programs_of(call)
     assert "another result" in reasons(call)[0]
@@ -289,7 +290,53 @@ def test_a_promise_that_is_broken_is_told(optimizer_of):
             warnings.simplefilter("always")
             losses += [call(torch.ones(2))["loss"].item() for _ in range(3)]
         found.append(losses)
-    assert found[0] == found[1] and ["another result" in str(one.message) for one in heard] == [True]
+    assert found[0] == found[1] and len(heard) == 1
+    where = ": its result, from operation 3 on: mul, given something else than when it was traced;"
+    assert f"another result than its calls do as they are written{where}" in str(heard[0].message)
+
+
+@pytest.mark.replays
+@pytest.mark.parametrize(
+    ("spoiled", "where"),
+    [
+        (lambda w, adam: w._grad, "a gradient, from operation 7 on: mul"),
+        (lambda w, adam: w, "the tensor it writes to, from operation 9 on: Adam.step"),
+        (lambda w, adam: adam.state[w]["exp_avg"], "what the optimizer keeps, from operation 9 on: Adam.step"),
+    ],
+)
+def test_the_operation_is_named_at_which_a_wrong_program_is_wrong(spoiled, where):
+    w = nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.Adam([w], 0.5)
+
+    def step(x):
+        optimizer.zero_grad()
+        (w * x).tanh().sum().backward()
+        optimizer.step()
+
+    call = torch.compile(step, pure=True, verify=1)
+    for _ in range(4):
+        call(torch.ones(2))
+    (program,) = programs_of(call)
+    right = program.run
+
+    def wrong(*tensors):
+        right(*tensors)
+        spoiled(w, optimizer)._array[0] += 1
+
+    program.run = wrong
+    with pytest.warns(RuntimeWarning, match=f"as they are written: {where};"):
+        call(torch.ones(2))
+
+
+@pytest.mark.replays
+def test_the_operation_is_named_that_stands_in_the_place_of_another():
+    way = ["tanh"]
+    call = torch.compile(lambda x: getattr(x * 2, way[0])(), pure=True, verify=1)
+    for _ in range(4):
+        call(torch.ones(2))
+    way[0] = "sigmoid"
+    with pytest.warns(RuntimeWarning, match="from operation 2 on: sigmoid, which was tanh when it was traced;"):
+        assert bits(call(torch.ones(2))) == bits(torch.full((2,), 2.0).sigmoid())
 
 
 def test_second_derivatives_are_those_of_the_calls():

@@ -241,6 +241,7 @@ TRAINED = [
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_)(.|\n)*prune\.(l1|ln|global)_"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\)(.|\n)*GroupNorm\((\d), \2,"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"(bfloat|float)16(.|\n)*TransformerEncoderLayer\(2,"),
+    Reason("what should be zero, rounded", "numbers", "nan", r"RMSprop\(.*centered=True"),
     Reason("what should be zero, rounded", "numbers.grad", "", ZEROS),
     Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),

@@ -172,7 +172,8 @@ opt = torch.optim.AdamW(model.named_parameters(), amsgrad={b}); said = [g['param
 torch.nn.utils.clip_grads_with_norm_(model.parameters(), {n}, torch.tensor({n}))|model.apply(lambda m: m.train({b}))
 z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=True)|model.share_memory()|model.requires_grad_({b})
 n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n}, float('inf'), error_if_nonfinite={b}, foreach={b})
-said = [type(m).__name__ for m in model.modules()]|model.to(torch.float32)|model.bfloat16()|said = [*opt.state]
+said = [type(m).__name__ for m in model.modules()]|model.to(torch.float32)|model.bfloat16()
+said = [tuple(p.shape) for p in opt.state]
 {l}.weight.grad = None|{l}.register_buffer('own', torch.ones(2))|{l}.register_parameter('bias', None)
 model.load_state_dict({k: v * 0.5 for k, v in model.state_dict().items()}, assign={b})
 said = model.load_state_dict({}, False)

@@ -174,6 +174,36 @@ PROGRAMS = {
         opt.step()
         a = l.weight * 1
     """,
+    "fused steps on states of another dtype": """
+        l = torch.nn.Linear(2, 2)
+        l(torch.ones(1, 2)).sum().backward()
+        adam = torch.optim.Adam(l.parameters(), fused=True)
+        adagrad = torch.optim.Adagrad(l.parameters(), fused=True)
+        sgd = torch.optim.SGD(l.parameters(), momentum=0.9, fused=True)
+        adam.step(); adagrad.step(); sgd.step()
+        z = l.half()(torch.ones(1, 2).half())
+        adam.step()
+        adagrad.step()
+        sgd.step()
+        opt = torch.optim.Adam(l.parameters(), fused=True)
+        opt.step()
+        z = l.double()(torch.ones(1, 2).double())
+        opt.step()
+    """,
+    "recurrent layers in halves": """
+        l = torch.nn.LSTM(3, 2, 2, bidirectional=True)
+        x = torch.ones(4, 2, 3).requires_grad_()
+        with torch.autocast('cpu', torch.bfloat16): z = l(x)[0]
+        z.float().sum().backward()
+        p = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([4, 4]))
+        with torch.autocast('cpu', torch.bfloat16): z = l(p)[0].data
+        z.float().sum().backward()
+        z = l(p)[0].data
+        z.sum().backward()
+        p = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([4, 2]))
+        with torch.autocast('cpu', torch.bfloat16): z = l(p)[0].data
+        z.sum().backward()
+    """,
     "the refusals of layers": """
         torch.nn.GroupNorm(2, 2)(torch.ones(1, 2))
         torch.nn.BatchNorm1d(2)(torch.ones(1, 2))

@@ -197,9 +197,7 @@ class Builder:
         tests = [f"{owner}._grad is {'' if has else 'not '}None" for owner, has in had.items()]
         if met:
             tests.append(f"engine.on_leaves and {name(hooked, 'hooked')}({', '.join(met)})")
-        for start in range(0, len(tests), 8):
-            self.text.add(f"    if {' or '.join(tests[start : start + 8])}:")
-            self.text.add("        return MISS")
+        self.text.unless(tests)
 
     def _same_memory(self, steps: list[Step]) -> None:
         """The test that tensors from outside are in the very memory in which they were."""
@@ -207,9 +205,7 @@ class Builder:
         for tensor in {v.number: v.held for step in steps for v in step.inputs if v.source == "outside"}.values():
             share(tensor)  # which gives a single number memory of its own
             tests.append(f"{self.text.name(tensor, 'outside')}._array is not {self.text.name(tensor._array, 'array')}")
-        for start in range(0, len(tests), 8):
-            self.text.add(f"    if {' or '.join(tests[start : start + 8])}:")
-            self.text.add("        return MISS")
+        self.text.unless(tests)
 
     def _results(self) -> None:
         text = self.text

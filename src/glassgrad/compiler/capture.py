@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import zip_longest
 from operator import is_not
 from types import GeneratorType
 from typing import Any
@@ -33,9 +34,7 @@ from .program import ATOMS, NotCapturable, Step, Value, tensors_in, version
 class Capture(Passes):
     """What is noted of a call of a function; ``reason`` says why it ended early, if it did."""
 
-    def __init__(
-        self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]
-    ) -> None:
+    def __init__(self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]) -> None:
         super().__init__(arguments, stays, gradients)
         self._thread = threading.get_ident()
         self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
@@ -148,6 +147,22 @@ class Capture(Passes):
 
         return [(step.kind, step.name, frozen((step.operands, step.named, step.results), token)) for step in self.steps]
 
+    def began(self, outline: Any, wrong: list[Any]) -> str:
+        """The operation that is another one than when ``outline`` was traced, or else makes the first that is wrong."""
+        now = self.outline()
+        if self.reason is not None:
+            return ""
+        for place, (before, after) in enumerate(zip_longest(outline, now, fillvalue=("", "the end")), 1):
+            if before != after:
+                why = "given something else than" if before[:2] == after[:2] else f"which was {before[1]}"
+                return f", from operation {place} on: {after[1]}, {why} when it was traced"
+        made = [self._by_array.get(thing._array) for thing in wrong if isinstance(thing, Tensor)]
+        made += [step.operands[1] for step in self.steps if step.kind == "gradient" and made_by(step, made)]
+        for place, step in enumerate(self.steps, 1):
+            if made_by(step, made) or step.kind == "optimizer" and any(step.function is thing for thing in wrong):
+                return f", from operation {place} on: {step.name}"
+        return ""
+
     def _check(self) -> None:
         """Refuse where one of them was changed since, or another mode is on."""
         is_usual = not modes.unusual and not modes.transforming and modes.local.device is None
@@ -158,6 +173,12 @@ class Capture(Passes):
             is_same = same_memory and tensor._edge is edge and version(tensor) == count
             if not is_same or any(map(is_not, _place(tensor), place)):
                 self.give_up("a tensor was changed in a way that is not heard")
+
+
+def made_by(step: Step, values: Sequence[Value | None]) -> bool:
+    """Whether a step makes one of some values, or may write to it."""
+    written = step.operands[2:] if step.kind == "gradient" else step.inputs if step.acts else ()
+    return any(value in values for value in (*step.results, *written))
 
 
 def _place(tensor: Tensor) -> tuple[Any, Any]:

@@ -17,9 +17,7 @@ from .program import Step, Value
 
 _numbers = count(1).__next__
 #: What programs call their own: a kernel of such a name, or an object of such a class, is called otherwise.
-_OWN = (
-    "another back context contexts empty entries g grads ids native others record rest room run saved where"
-)
+_OWN = "another back context contexts empty entries g grads ids native others record rest room run saved where"
 
 
 class Text(source_text.Text):
@@ -48,6 +46,12 @@ class Text(source_text.Text):
             return self.name(piece.held, "outside") if piece.source == "outside" else f"a{piece.held}"
 
         return self.tree(thing, leaf)
+
+    def unless(self, tests: list[str]) -> None:
+        """The lines that answer MISS where one of some tests is true."""
+        for start in range(0, len(tests), 8):
+            self.add(f"    if {' or '.join(tests[start : start + 8])}:")
+            self.add("        return MISS")
 
     def compiled(self, title: str) -> tuple[dict[str, Any], str]:
         """Run the text; gives what it defines, and the text."""
@@ -175,13 +179,11 @@ def _gradient_lines(text: Text, step: Step) -> list[str]:
         lines = [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
         return lines + [f"{total.name} = {total.holder}._array" for total in there if total.shape == ()]
     (grad,) = step.results
-    lines = []
+    array = value.name
     if not step.named.get("own"):
         own = text.name(taken, "taken") if step.named.get("taken") else text.name(leaf._own, "own")
-        lines = [f"{grad.name} = {own}({value.name}, {target.name})"]
-    else:
-        lines = [f"{grad.name} = {value.name}"]
-    return [*lines, f"{grad.holder} = {owner}._grad = wrap({grad.name})"]
+        array = f"{own}({array}, {target.name})"
+    return [f"{grad.name} = {array}", f"{grad.holder} = {owner}._grad = wrap({grad.name})"]
 
 
 def taken(grad: Any, data: Any) -> Any:

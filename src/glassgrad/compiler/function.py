@@ -65,10 +65,8 @@ class Explanation:
         lines = [f"{self.name}: {count} program{'' if count == 1 else 's'}"]
         lines += [f"  {line}" for program in self.programs for line in program.described()]
         for reason in self.reasons:
-            lines.append(f"  {reason}")
             hint = advice(reason)
-            if hint:
-                lines.append(f"    {hint}")
+            lines += [f"  {reason}", f"    {hint}"] if hint else [f"  {reason}"]
         return "\n".join(lines)
 
 
@@ -146,9 +144,7 @@ class Compiled:
         code = getattr(self.function, "__code__", None)
         if code is None:
             return ""
-        return (
-            f" filename: '{code.co_filename}', function name: '{code.co_name}', line number: {code.co_firstlineno}"
-        )
+        return f" filename: '{code.co_filename}', function name: '{code.co_name}', line number: {code.co_firstlineno}"
 
     def compare(self, loop: Loop, wanted: list[Cell], arrays: list[Any]) -> None:
         """Compare what a loop gave with what was computed as it is written; a difference ends all deferring."""
@@ -192,7 +188,7 @@ class Compiled:
         if self.eager or stance == "force_eager":
             return self.function(*args, **kwargs)
         self.calls += 1
-        strangers = modes.watch and (modes.unusual or not only_runs(listening.listeners))
+        strangers = modes.watch and (modes.unusual or any([ear.listener is not _hear for ear in listening.listeners]))
         listens = can_loop() or self.fullgraph
         if self.calls <= self.rests or not listens or strangers or inside.run() is not None:
             return self.counted(self.function, args, kwargs)  # nothing is deferred, or it is a part of another function
@@ -266,11 +262,6 @@ def _others(mine: Run | None) -> None:
 def can_loop() -> bool:
     """Whether loops can be compiled, so that deferring gains."""
     return kernels.least != kernels.NEVER
-
-
-def only_runs(listeners: Any) -> bool:
-    """Whether nobody listens but runs of compiled functions."""
-    return all([ear.listener is _hear for ear in listeners])
 
 
 def compiled(function: Callable[..., Any], pure: bool = False, **settings: Any) -> Any:

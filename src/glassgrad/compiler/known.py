@@ -55,9 +55,7 @@ class Known:
     inputs  the values of these, and of tensors from outside
     """
 
-    def __init__(
-        self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]
-    ) -> None:
+    def __init__(self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]) -> None:
         self.steps: list[Step] = []
         self.given, self.inputs = arguments, list[Value]()
         self.stays = stays  # whether a tensor was there before the call

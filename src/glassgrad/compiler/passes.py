@@ -24,9 +24,7 @@ _GRAD = inspect.signature(api.grad)
 class Passes(Known):
     """The steps that backward passes and optimizers become: the passes themselves go over tensors, to be heard."""
 
-    def __init__(
-        self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]
-    ) -> None:
+    def __init__(self, arguments: Sequence[Tensor], stays: Callable[[Any], bool], gradients: dict[int, Any]) -> None:
         super().__init__(arguments, stays, gradients)
         self.reason: str | None = None  # why it ended early
         self._muted = False

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import LEAF, Tensor, View
+from ..core.tensor import Tensor
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.nested import leaves
@@ -92,11 +92,6 @@ def tensors_in(tree: Any) -> list[Tensor]:
 def version(tensor: Tensor) -> int:
     """How often a tensor's memory was written to."""
     return 0 if tensor._counter is None else tensor._counter.version
-
-
-def is_leaf(edge: Any) -> bool:
-    """Whether the place of a tensor in the graph is that of a leaf, be it a view or not."""
-    return edge is LEAF or type(edge) is View and edge.edge is LEAF
 
 
 def is_number(value: Value) -> bool:

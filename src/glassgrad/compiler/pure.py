@@ -9,6 +9,7 @@ done the same: what hangs on a counter, say, is found out so, though it breaks t
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any
 
 from numpy import ndarray
@@ -20,7 +21,7 @@ from ..ground import dtypes, listening, modes
 from ..ground.window import owner_of
 from ..tensor.writable import is_conjugate
 from . import function
-from .build import Builder, Program
+from .build import Builder
 from .capture import Capture
 from .function import Compiled
 from .operations import OWNERS, parameters
@@ -80,7 +81,7 @@ class Pure(Compiled):
             return super().call(args, kwargs)
         self.turns += 1
         if self.verify and self.turns % self.verify == 0:
-            return self._verified(replay, inputs, args, kwargs)
+            return self._verified(call_key, inputs, args, kwargs)
         answer = replay.run(*inputs)
         return super().call(args, kwargs) if answer is MISS else answer
 
@@ -96,12 +97,23 @@ class Pure(Compiled):
         known = self.met.get(id(thing))
         return known is not None and known() is thing
 
-    def _verified(self, replay: Program, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Replay, and then run the function as it is written, whose result is given."""
+    def _verified(self, call_key: Any, inputs: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Replay, and then run and trace the function as it is written, whose result is given."""
+        replay = self.replays[call_key]
         params = [parameter for owner in replay.owners for parameter in parameters(owner)]
         tensors = {id(tensor): tensor for tensor in (*inputs, *replay.reached, *params)}
         state = State(list(tensors.values()), replay.owners)
-        return compared(self, replay, inputs, state, lambda: self.function(*args, **kwargs))
+        capture = Capture(inputs, self.stays, self._gradients())
+
+        def written() -> Any:
+            with capture.listening():
+                return self.function(*args, **kwargs)
+
+        began = partial(capture.began, self.outlines[call_key])
+        try:
+            return compared(self, replay, inputs, state, written, began)
+        finally:
+            capture.let_go()
 
     # -- tracing --------------------------------------------------------------------------------------------------
 

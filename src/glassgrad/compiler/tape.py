@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -307,7 +306,7 @@ def write_call(text: Text, tape: Tape) -> str:
     for (spot, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
         text.add(f"    room[{spot}] = {rate}")
     text.names.update(
-        native=runner(tape.kind), another=_contexts(tape, fixed, cells, lasting), contexts=[],
+        native=do.run_for(tape.kind), another=_contexts(tape, fixed, cells, lasting), contexts=[],
         address=address, getrefcount=sys.getrefcount, empty=np.empty,
     )  # fmt: skip
     rate = rates[0] if rates else "0.0"
@@ -359,14 +358,7 @@ def _write_settings(text: Text, optimizer: Any) -> None:
     tests += [f"type({group}['lr']) is not float", f"{group}['params'] is not {params}"]
     tests.append(f"len({params}) != {len(ones)}")
     tests += [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in enumerate(ones)]
-    text.add(f"    if {' or '.join(tests)}:")
-    text.add("        return MISS")
-
-
-@cache
-def runner(kind: Any) -> Callable[[int, int, float], None]:
-    """What runs tapes on numbers of a dtype: of a head's address, where to begin, and the room's first number."""
-    return do.run_for(kind)  # type: ignore[no-any-return]
+    text.unless(tests)
 
 
 def _contexts(tape: Tape, fixed: dict[int, int], cells: Sequence[Place], lasting: Any) -> Callable[[], Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,21 @@ class State:
         named: list[dict[str, Any]] = [*map(vars, schedules)]  # learning rates and the like
         named += [group for optimizer in self.optimizers for group in optimizer.param_groups]
         self.settings = [(settings, dict(settings)) for settings in named]
-        self.memory = [(t, t._array, np.array(t._array), t._counter, version(t)) for t in self._all()]
+        everything = [t for _, _, t in self._everything() if t is not None]
+        self.memory = [(t, t._array, np.array(t._array), t._counter, version(t)) for t in everything]
         self.grads = [(t, t._grad) for t in self.tensors]
         self.kept = [(o, {key: dict(value) for key, value in o.state.items()}) for o in self.optimizers]
         self.stream = default_generator.get_state_bytes()
 
-    def _all(self) -> list[Any]:
-        grads = [t._grad for t in self.tensors if t._grad is not None and hasattr(t._grad, "_array")]
-        tensors = [*self.tensors, *grads]
-        for optimizer in self.optimizers:
-            tensors += [v for kept in optimizer.state.values() for v in kept.values() if isinstance(v, Tensor)]
-        return [t for t in tensors if type(t._array).__module__ == "numpy"]
+    def _everything(self) -> list[tuple[str, Any, Any]]:
+        """What to call it, whose it is, and the tensor; of numbers that NumPy holds."""
+        kept = [(o, t) for o in self.optimizers for one in o.state.values() for t in one.values()]
+        pieces = [
+            *[("the tensor it writes to", t, t) for t in self.tensors],
+            *[("a gradient", t._grad, t._grad) for t in self.tensors],
+            *[("what the optimizer keeps", o, t) for o, t in kept if isinstance(t, Tensor)],
+        ]
+        return [one for one in pieces if one[2] is None or type(one[2]._array).__module__ == "numpy"]
 
     def restore(self) -> None:
         """Make everything what it was."""
@@ -62,23 +67,22 @@ class State:
                     del optimizer.state[key]
         default_generator.set_state_bytes(self.stream)
 
-    def now(self) -> list[tuple[str, Any]]:
-        """What everything is now, by what it is."""
-        shown: list[tuple[str, Any]] = [("the tensor it writes to", np.array(t._array)) for t in self.tensors]
-        shown += [("a gradient", None if t._grad is None else np.array(t._grad._array)) for t in self.tensors]
-        for optimizer in self.optimizers:
-            shown += [("what the optimizer keeps", np.array(v._array))
-                      for kept in optimizer.state.values() for v in kept.values() if isinstance(v, Tensor)]  # fmt: skip
-        return [*shown, ("the random stream", default_generator.get_state_bytes())]
+    def now(self) -> list[tuple[str, Any, Any]]:
+        """The same with its numbers in the place of the tensor."""
+        numbers = [(*which, None if t is None else np.array(t._array)) for *which, t in self._everything()]
+        return [*numbers, ("the random stream", None, default_generator.get_state_bytes())]
 
 
 def compared(
-    compiled: Any, program: Any, inputs: Any, state: State, written: Callable[[], Any]
-) -> Any:  # fmt: skip
-    """Run a program, and then what is ``written``, which is given, from one state; a difference ends all replaying."""
+    compiled: Any, program: Any, inputs: Any, state: State, written: Callable[[], Any], began: Callable[..., str]
+) -> Any:
+    """Run a program, and then what is ``written``, which is given, from one state; a difference ends all replaying.
 
-    def seen(result: Any) -> list[tuple[str, Any]]:
-        return [("its result", np.array(tensor._array)) for tensor in tensors_in(result)] + state.now()
+    ``began`` tells by the tensors and optimizers that differ at which operation it began.
+    """
+
+    def seen(result: Any) -> list[tuple[str, Any, Any]]:
+        return [("its result", tensor, np.array(tensor._array)) for tensor in tensors_in(result)] + state.now()
 
     answer = program.run(*inputs)
     theirs = None if answer is MISS else seen(answer)
@@ -86,11 +90,11 @@ def compared(
     result = written()
     if theirs is not None:
         mine = seen(result)
-        wrong = [name for (name, one), (_, other) in zip(theirs, mine, strict=False) if not same(one, other)]
-        if len(theirs) != len(mine):
-            wrong.append("its result")
+        pairs = zip_longest(theirs, mine, fillvalue=("its result", None, None))
+        wrong = [(name, thing) for (name, _, one), (_, thing, other) in pairs if not same(one, other)]
         if wrong:
-            compiled.distrust(f"a program gave another result than its calls do as they are written, from {wrong[0]}")
+            first, where = wrong[0][0], began([thing for _, thing in wrong])
+            compiled.distrust(f"a program gave another result than its calls do as they are written: {first}{where}")
     return result
 
 

@@ -21,7 +21,7 @@ from ..ground import dtypes, modes
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
 from .optimizer import evaluated
-from .settings import F32, F64, Counts, WithSettings, filled, number, scalar, unheard, writable
+from .settings import F32, F64, Counts, WithSettings, filled, number, of_two_dtypes, scalar, unheard, writable
 from .values import BLOCK, Narrow, Room, Values
 
 ndarray = np.ndarray
@@ -207,6 +207,8 @@ class Elementwise(WithSettings):
                     array = writable(tensor)
                 if array.dtype is not dtype:
                     by_itself = True
+                    if group.get("fused"):
+                        raise of_two_dtypes(dtype, array.dtype)
                 arrays.append(array)
             if by_itself:
                 by_tensors.append((batch.numbers, param, grad, [state[name] for name in kept]))

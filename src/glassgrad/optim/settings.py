@@ -154,6 +154,17 @@ def number(setting: Any) -> float:
 # -- state ------------------------------------------------------------------------------------------------------------
 
 
+def of_two_dtypes(parameter: Any, kept: Any) -> RuntimeError:
+    """What is wrong about a fused step that finds its state in another dtype than the parameter."""
+    if kept == np.float16:
+        return RuntimeError(
+            "Tensors of the same index must be on the same device and the same dtype except `step` tensors that can "
+            "be CPU and float32/64, and optimizer states that can be bfloat16 for mixed-precision training"
+        )
+    wanted, found = (dtypes.of(kind).scalar_name for kind in (parameter, kept))
+    return RuntimeError(f"expected scalar type {wanted} but found {found}")
+
+
 def scalar(value: float, group: dict[str, Any]) -> Tensor:
     """A number of the state: a tensor of the default dtype, but float32 where that is narrower or the step is fused."""
     wide = dtypes.get_default_dtype() is dtypes.float64 and not group.get("fused")

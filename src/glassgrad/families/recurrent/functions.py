@@ -29,7 +29,7 @@ from ..join.functions import unsafe_chunk
 from ..join.rows import cat, stack, unbind
 from ..matrix.functions import linear
 from ..pointwise.rows import sigmoid, tanh
-from ..shape.rows import transpose
+from ..shape.rows import transpose, view
 from . import rows
 from . import rows as cell
 from . import rows as fused
@@ -134,6 +134,8 @@ def _layer(
     kind: str, row: Any, x: Any, params: tuple[Any, ...], state: tuple[Any, ...], sizes: Any, reverse: bool
 ) -> Sequence[Any]:
     """One layer in one direction: by its fused row, or step by step where that would not do."""
+    if row is fused.mkldnn_rnn_layer:  # which autocast has in its list
+        (x,), params, state = low(x), low(*params), low(*state)
     if not _fits(kind, x, params, state, sizes) or (_autocasts() and row is not fused.mkldnn_rnn_layer):
         return layer(kind, x, params, state, sizes, reverse)
     w_ih, w_hh, b_ih, b_hh, w_hr = params
@@ -143,7 +145,6 @@ def _layer(
     tensors = [x, w_ih, w_hh, b_ih, b_hh, *state]
     if w_hr is not None:
         tensors.append(w_hr)
-    tensors = list(low(*tensors))
     settings = [sizes, reverse, biased]
     if row is not fused.mkldnn_rnn_layer:
         settings.append(x._array.flags.c_contiguous)
@@ -199,15 +200,23 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     in_one = _by_onednn(call)
     parted = _parted if in_one else unbind
     states = [parted(state, 0) for state in call.hx]
+    is_packed = call.sizes is not None
+    if in_one and call.sizes is not None:  # PyTorch sees samples of one length as a padded batch
+        steps = view(call.input, (len(call.sizes), call.sizes[0], call.input._array.shape[-1]))
+        call = call._replace(input=steps, sizes=None)
     output, (h, c) = _network("lstm", call, states, fused.mkldnn_rnn_layer if in_one else fused.lstm_layer)
+    if in_one and is_packed:
+        output = view(output, (-1, output._array.shape[-1]))
     return output, stack(h, 0), stack(c, 0)
 
 
 def _by_onednn(call: Network) -> bool:
-    """Whether PyTorch gives whole layers to oneDNN: padded batches in single precision without projections."""
+    """Whether PyTorch gives whole layers to oneDNN: samples of one length, single precision, and no projections."""
     tensors = (call.input, *call.params, *call.hx)
+    sizes = call.sizes
     if (
-        call.sizes is not None
+        sizes is not None
+        and (len({*sizes}) != 1 or call.input._array.ndim != 2 or sum(sizes) != len(call.input._array))
         or any(isinstance(tensor, Lifted) for tensor in tensors)  # transforms see through the other row, not this one
         or any(tensor._array.dtype is not F32 for tensor in tensors)
         or not call.input._array.size
@@ -215,10 +224,11 @@ def _by_onednn(call: Network) -> bool:
         return False
     if call.hx[0]._array.shape[-1:] == call.hx[1]._array.shape[-1:]:
         return True
-    warn_once(
-        "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered internally "
-        "at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)"
-    )
+    if sizes is None:
+        warn_once(
+            "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered "
+            "internally at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)"
+        )
     return False
 
 

@@ -8,6 +8,7 @@ A tape has several parts where NumPy's functions are called in between.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -142,6 +143,7 @@ def _run(where: int, at: int, first: Any) -> None:
 run = kernel(_run, strict=True)
 
 
+@cache
 def run_for(kind: np.dtype[Any]) -> Any:
     """``run`` for numbers of a dtype, compiled, without the choice between dtypes at each call."""
     return run.compile((_WHOLE, _WHOLE, types.float32 if kind.itemsize == 4 else types.float64))
