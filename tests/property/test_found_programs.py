@@ -1046,6 +1046,17 @@ def test_a_gradient_of_a_shape_that_was_changed_without_recording_is_refused():
         result.sum().backward()
 
 
+def test_what_is_kept_of_a_result_is_what_it_was():
+    """PyTorch's rule reads what the result was given since."""
+    for _ in range(3):  # the second call is printed
+        leaf = glassgrad.ones(2, requires_grad=True)
+        middle = leaf * 3
+        result = middle.square()
+        middle.data = glassgrad.zeros(2)
+        result.sum().backward()
+        assert leaf.grad.tolist() == [18, 18]
+
+
 @pytest.mark.filterwarnings("ignore:An output with one or more elements")
 def test_a_view_that_got_another_size_is_none():
     """PyTorch writes, and then refuses the gradient: its base has too little memory."""

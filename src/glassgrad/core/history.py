@@ -55,7 +55,7 @@ def make_record(
     else:
         for _, position, readers in plan.saved_inputs:
             is_wanted = any([edges[reader] is not None for reader in readers])
-            record.saved += _kept(row, flat[position], common) if is_wanted else (None, 0)
+            record.saved += _kept(row, edges, position, flat[position], common) if is_wanted else (None, 0)
     return record
 
 
@@ -73,8 +73,11 @@ def _constants(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tupl
     ])  # fmt: skip
 
 
-def _kept(row: Row, operand: Any, common: Any) -> tuple[Any, int]:
-    """An input (a Tensor, a number, or None) as a record saves it: the value, and the version it has."""
+def _kept(row: Row, edges: Sequence[Any], position: int, operand: Any, common: Any) -> tuple[Any, int]:
+    """An input (a Tensor, a number, or None) as a record saves it: the value, and the version it has.
+
+    Of a result that nobody has written the array will do: the tensor can be made again of it and of its history.
+    """
     if operand is None:
         return None, 0
     if not isinstance(operand, Tensor):
@@ -82,6 +85,10 @@ def _kept(row: Row, operand: Any, common: Any) -> tuple[Any, int]:
         return wrap(np.asarray(operand).astype(dtype)[()]), 0  # which the hooks of saved tensors do not see
     if modes.watch and modes.local.saved_hooks:
         return modes.local.saved_hooks[-1](operand, edge_of(operand), False), 0
+    if type(operand) is Tensor and operand._counter is None and type(operand._edge) is Record:
+        ruled = row.plan.ruled_inputs
+        if position in ruled and edges[ruled.index(position)] is operand._edge:
+            return operand._array, -1
     return operand, version_of(operand)
 
 
