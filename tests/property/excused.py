@@ -128,6 +128,8 @@ REASONS = [
     Reason("PyTorch loses its place at empty blocks", "numbers.grad", "", r"\(0,( \d)?\)\)(.|\n)*block_diag"),
     Reason("a view of other memory has no gradient", "refused", "set_ is not impl", r"set_\((.|\n)*inputs="),
     Reason("a view of other memory has no gradient", "words", "setStorage.*set_ is not implemented"),
+    Reason("a view of other memory has no gradient", "words", "set_ is not implemented.*whose data was replaced"),
+    Reason("places beyond, and values of other sizes", "type", "shape mismatch: value.*out of bounds", "index_put"),
     Reason("a view of other memory has no gradient", "refused", "whose data was replaced", r"no_grad.*set_|data ="),
     Reason("no kernel is reached that would refuse", "type", "for outputs with complex", r"\[\], dtype=torch\.complex"),
     Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dtype=.*(.|\n)*entropy"),

@@ -1011,6 +1011,14 @@ PROGRAMS = {
         a[torch.tensor([0, 1]), torch.tensor([1, 2, 0])] = 1
         a.index_fill_(1, torch.tensor([0, 3]), 1)
     """,
+    "whether a gradient is there is no question about the history": """
+        a = torch.ones(2, 3, requires_grad=True)
+        b = a.unbind(0)[0]
+        with torch.no_grad(): b.mul_(2)
+        c = b.grad
+        d = torch.tensor(b.retains_grad)
+        e = b.is_leaf
+    """,
     "nothing is rolled along any dimension": """
         a = torch.ones(0, 2).roll((1, 2), (5, 6))
         b = torch.ones(()).roll((1, 2), (-1, 0))

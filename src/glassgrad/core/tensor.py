@@ -214,7 +214,7 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient accumulated so far; None until a backward call reaches this leaf."""
         total = self._grad
-        if total is None and self._edge is not None and not self.is_leaf and not self.retains_grad:
+        if total is None and isinstance(last_edge(self), Record) and not self.retains_grad:
             warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return total
 
@@ -228,6 +228,12 @@ class Tensor:
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
+
+
+def last_edge(tensor: Tensor) -> Any:
+    """The edge of a tensor as it was last read: asks nobody whether its base was written since."""
+    edge = tensor._edge
+    return edge.edge if type(edge) is View else edge
 
 
 def carries_gradients(dtype: np.dtype[Any]) -> bool:

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from ..core.record import OUTPUT, Record, VersionCounter
-from ..core.tensor import Tensor, View, carries_gradients, edge_of, new, read_only, require_grad, share
+from ..core.tensor import Tensor, View, carries_gradients, edge_of, last_edge, new, read_only, require_grad, share
 from ..ground import dtypes, errors
 from ..ground.device import device
 from ..ground.handle import RemovableHandle
@@ -56,10 +56,7 @@ class Members:
     @property
     def retains_grad(self: Any) -> bool:
         """Whether this tensor is not a leaf and keeps its gradient."""
-        edge = edge_of(self)
-        if edge is None or edge is self:
-            return False
-        hooks = getattr(edge, "_hooks", None)
+        hooks = getattr(last_edge(self), "_hooks", None)
         return hooks is not None and hooks.is_retained_for(self)
 
     @property
