@@ -224,7 +224,7 @@ TRAINED = [
     Reason("Muon normalizes what it keeps", "numbers", "momentum_buffer", r"bfloat16(.|\n)*Muon\(.*nesterov=False"),
     Reason("PyTorch's fused SGD passes halves by", "numbers", "", r"(float16|half)(.|\n)*SGD\(.*fused=True(.|\n)*step"),
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
-    Reason("layers of halves that PyTorch lacks", "taken", r"not implemented for \\?'(Half|BFloat16)"),
+    Reason("layers of halves that PyTorch lacks", "taken|words", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|bias type|mixed dtype"),
     Reason(
@@ -245,6 +245,7 @@ TRAINED = [
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"(bfloat|float)16(.|\n)*TransformerEncoderLayer\(2,"),
     Reason("what should be zero, rounded", "numbers", "nan", r"RMSprop\(.*centered=True"),
     Reason("what should be zero, rounded", "numbers.grad", "", ZEROS),
+    Reason("what should be zero, rounded", "numbers", "^loss", r"(Group|Instance)Norm(.|\n)*CosineEmbeddingLoss"),
     Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),
