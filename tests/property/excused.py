@@ -227,7 +227,7 @@ TRAINED = [
         r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on", r"torch\.func",
     ),  # fmt: skip
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
-    Reason("PyTorch's LBFGS has no copies", "taken", "no attribute '_params'", "deepcopy"),
+    Reason("PyTorch's LBFGS has no copies", "taken|type", "no attribute '_params'", "deepcopy"),
     Reason("PyTorch's search fails at NaN", "taken", "list index out of range", "strong_wolfe"),
     Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16)(.|\n)*LBFGS"),
     Reason("searches where rounding grows", "numbers|results", "", r"LBFGS(.|\n)*\.(half|bfloat16|float)\(\)"),
@@ -260,6 +260,7 @@ TRAINED = [
     Reason("where results lie that are drawn upon", "numbers", "", r"channels_last(.|\n)*LocalResponse(.|\n)*Dropout"),
     Reason("roots near zero", "numbers", "", r"(LPPool\dd|PairwiseDistance)\(0\.5"),
     Reason("sequences round once", "numbers.grad", "", r"bfloat16(.|\n)*(LSTM|GRU|RNN)(.|\n)*Norm"),
+    Reason("what is linearized is called once", "refused", "leaf Variable", "linearize"),
     Reason("what is linearized is called once", "refused|words|type", "mutate a", r"BatchNorm(.|\n)*linearize"),
     Reason("what is linearized is called once", "numbers", "", DRAWS + r"(.|\n)*linearize"),
     Reason("sparse gradients that reach rules", "taken", "'SparseCPU' backend|converting to a different layout"),
