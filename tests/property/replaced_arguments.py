@@ -16,7 +16,7 @@ from typing import Any
 import glassgrad
 from tests import counts
 from tests.property.changed_calls import ENDS, CallRun, Text, Unwritten, is_free, parameters, parsed, samples
-from tests.property.random_programs import Ended, difference
+from tests.property.random_programs import Ended, compared
 from tests.torch_reference import torch
 
 #: What stands in the place of an argument, by what that is; {} is the argument.
@@ -87,7 +87,7 @@ def programs(seed: int) -> Iterator[tuple[str, list[str]]]:
     names = [name for name in samples() if "__" not in name]  # which Python calls
     sample = chance.choice(samples()[names[seed % len(names)]])
     try:
-        lines = Text(chance, sample).lines
+        lines = Text(chance.getrandbits(32), sample).lines
     except Unwritten:
         return
     for what, line in calls(lines[-1]):
@@ -102,7 +102,7 @@ def run(lines: list[str]) -> tuple[str, str] | None:
         each.do("import numpy as np")
     try:
         for line in lines:
-            if found := difference(yours, ours, line):
+            if found := compared(yours, ours, line):
                 found = parsed(*found)
                 return None if is_free(lines, *found) else found
     except Ended:
