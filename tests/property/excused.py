@@ -196,13 +196,14 @@ TYPES = [
         last("tile|flip|permute(_copy)?|expand_copy|view_copy|broadcast_to|reshape|view"),
     ),
     Reason(
-        "sizes of functions in Python", "lenient", "0-d tensor|cond must be a bool|an invalid combination",
+        "sizes of functions in Python", "lenient|parser", "0-d tensor|cond must be a bool|an invalid combination",
         last(r"fold|max_unpool\dd|lp_pool\dd|norm|upsample\w*"),
     ),
     Reason("what is no tensor fails by its attributes", "parser", r"^\('AttributeError'.*\('TypeError'"),
     Reason("what is no tensor fails by its attributes", "parser", "'int' object is not callable", "binary_cross"),
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
-    Reason("PyTorch adds a loss to a reduction", "parser", r"\+: 'int' and 'str'", last("multilabel_soft_margin_loss")),
+    Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
+    Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),
 ]  # fmt: skip
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import listening, modes
 from ..ground.dtypes import called
 from ..ground.synonyms import parameters
 from ..tensor.writable import check_writable
-from .in_python import is_in_python
+from .in_python import PARSED, is_in_python
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "Tensor": (Tensor,),
@@ -26,12 +27,12 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "float": (float, int, np.number),
     "Number": (complex, float, int, np.number),
     "str": (str,),
-    "Sequence[int]": (tuple, list),
+    **{f"Sequence[{kind}]": (tuple, list) for kind in ("int", "float", "Tensor")},
     "None": (type(None),),
 }
 _NUMBERS = ("int", "float", "Number")
 #: What PyTorch's messages call them, where Python has another name.
-_CALLED = {"Sequence[int]": "tuple of ints"}
+_CALLED = {f"Sequence[{kind}]": f"tuple of {kind}s" for kind in ("int", "float", "Tensor")}
 
 #: What Python says of a complex number in the place of a real one.
 _COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
@@ -57,23 +58,36 @@ def _is_taken(value: Any, kind: str) -> bool:
         return kind == "Tensor" or (not value._array.ndim and kind in _NUMBERS and (kind != "int" or is_whole))
     if isinstance(value, bool):
         return kind in ("bool", "float", "Number")
-    if kind == "Sequence[int]":  # of which PyTorch looks at the first
-        return isinstance(value, (tuple, list)) and (not value or _is_taken(value[0], "int"))
+    if kind in _CALLED:  # several, of which PyTorch looks at the first
+        return isinstance(value, (tuple, list)) and (not value or _is_taken(value[0], kind[9:-1]))
     if isinstance(value, _KINDS[kind]) or hasattr(value, "__torch_function__"):
         return True
-    return kind in _NUMBERS and hasattr(value, "__index__")
+    return kind in _NUMBERS and hasattr(value, "__index__") and not isinstance(value, np.ndarray)
 
 
-def _check_types(plain: Any, declared: Any, args: Any, kwargs: Any, error: Exception | None) -> None:
+def _declared(function: Any, plain: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The parameters of a function and what PyTorch's parser takes for them; by its row where all stand for any."""
+    name, names = function.__name__, parameters(plain)
+    if is_in_python(function) and name not in PARSED:
+        return names, {}  # no parser looks at them
+    row = TABLE.get(name, TABLE.get(name.removesuffix("_")))
+    is_known = plain.__annotations__ and names[-1:] not in (("args",), ("values",))
+    if row is None or is_known:
+        return names, plain.__annotations__
+    kind = "Tensor" if row.typed is None or row.strict else "Any"
+    return (*row.inputs, *row.settings), {**row.plain.__annotations__, **dict.fromkeys(row.inputs, kind)}
+
+
+def _check_types(function: str, declared: Any, given: Any, error: Exception | None) -> None:
     """Raise PyTorch's error for the first argument of another type than is declared."""
-    for name, position, value in _given(parameters(plain), args, kwargs):
+    for name, position, value in given:
         kinds = str(declared.get(name, "Any")).split(" | ")
         if _KINDS.keys() >= {*kinds} and not any(_is_taken(value, kind) for kind in kinds):
             kind = _CALLED.get(kinds[0], kinds[0])
             found = f", not {called(value)}"
-            if "Sequence[int]" in kinds and isinstance(value, (tuple, list)):
-                kind, found = _CALLED["Sequence[int]"], f", but found element of type {called(value[0])} at pos 0"
-            raise TypeError(f"{plain.__name__}(): argument '{name}'{position} must be {kind}{found}") from error
+            if isinstance(value, (tuple, list)) and (several := _CALLED.keys() & {*kinds}):
+                kind, found = _CALLED[several.pop()], f", but found element of type {called(value[0])} at pos 0"
+            raise TypeError(f"{function}(): argument '{name}'{position} must be {kind}{found}") from error
 
 
 def _is_too_large(value: Any) -> bool:
@@ -85,19 +99,22 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
     plain = inspect.unwrap(function)
     in_python = is_in_python(function)
-    declared = {} if in_python else plain.__annotations__  # in Python no parser looks at them
-    if isinstance(error, TypeError):
+    names, declared = _declared(function, plain)
+    given = [*_given(names, args, kwargs)]
+    hides = bool(plain.__code__.co_flags & inspect.CO_VARARGS)  # which of its arguments is which
+    if type(error) is TypeError:
         if in_python:
             return
         if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
-            _check_types(plain, declared, args, kwargs, error)
+            _check_types(plain.__name__, declared, given, error)
+            if hides:
+                return
             raise RuntimeError("value cannot be converted to type double without overflow") from error
         if "Overflow when unpacking" not in str(error):
             return
     absent = getattr(error, "obj", declared) if isinstance(error, AttributeError) else declared
-    several = (args,) if plain.__code__.co_flags & inspect.CO_VARARGS and not plain.__code__.co_argcount else ()
-    given = [*_given(parameters(plain), args, kwargs)]
-    for number, value in enumerate(several or [value for _, _, value in given]):
+    is_list = hides and not plain.__code__.co_argcount  # whose one argument may be a list, too
+    for number, value in [(0, args), *((0, value) for value in args)] if is_list else enumerate(v for *_, v in given):
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
             if element is absent:
                 words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
@@ -106,7 +123,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         if value is absent:
             words = f"{plain.__name__}(): argument '{name}'{position} must be Tensor, not {called(value)}"
             raise TypeError(words) from error
-    _check_types(plain, declared, args, kwargs, error)
+    _check_types(plain.__name__, declared, given, error)
     names = parameters(plain)
     singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
     values = [

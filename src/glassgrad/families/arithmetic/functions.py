@@ -433,7 +433,7 @@ def _weight(input: Tensor, weight: Any) -> Any:
 
 
 @composite()
-def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Tensor:
     """The point between ``input`` and ``end`` at ``weight``, a number or a tensor."""
     need_tensor("lerp", "input", 1, input)
     _check_lerp(input, end, weight)

@@ -114,8 +114,8 @@ def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
 
 @composite(method=False)
 def instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
+    input: Any, weight: Any, bias: Any, running_mean: Tensor | None, running_var: Tensor | None,
+    use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel of each sample standardised by itself, or by running statistics."""
     check_tensor(input, "instance_norm")

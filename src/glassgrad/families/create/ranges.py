@@ -359,6 +359,12 @@ def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: i
     return piece(input, dim, 0 if start is None else start, end, step)
 
 
+def _split(input: Any, split_size: Any, dim: int = 0) -> Any:
+    if isinstance(split_size, bool) or not isinstance(split_size, (int, np.integer)):
+        raise TypeError(f"split_copy(): argument 'split_size' (position 2) must be int, not {called(split_size)}")
+    return input.split(int(split_size), dim)
+
+
 for _name, _doc in (
     ("as_strided", "The elements at these sizes and strides"),
     ("detach", "The tensor without its history"),
@@ -366,7 +372,6 @@ for _name, _doc in (
     ("expand", "The tensor repeated along dimensions of size one"),
     ("permute", "The dimensions in another order"),
     ("select", "One index of a dimension"),
-    ("split", "The pieces of a dimension"),
     ("split_with_sizes", "The pieces of a dimension of the sizes listed"),
     ("squeeze", "The tensor without dimensions of size one"),
     ("t", "The transposed matrix"),
@@ -379,6 +384,7 @@ for _name, _doc in (
 _copied("alias_copy", alias, "The tensor")
 _copied("view_copy", _view, "The same elements under other sizes, or as another dtype")
 _copied("slice_copy", _slice, "Part of a dimension")
+_copied("split_copy", _split, "The pieces of a dimension")
 
 
 _copied("view_as_real_copy", view_as_real, "Complex numbers as pairs of real ones")

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
-from ...ground.dtypes import called
+from ...ground.dtypes import Number, called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
@@ -108,7 +108,7 @@ def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtyp
 
 
 @composite(function=False)
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """Write a number onto the main diagonal; with ``wrap``, of a tall matrix, again after each square."""
     shape = self._array.shape
     if len(shape) < 2:

@@ -197,7 +197,7 @@ diag_embed.derivative(self=lambda grad, offset, dim1, dim2: diagonal(grad, offse
 
 
 @op(view=True, public=False, shows={"dimension": ("dimension", unsigned)}, batched="dims")
-def unfold(self: Any, /, dimension: Any, size: Any, step: Any) -> Any:
+def unfold(self: Any, /, dimension: int, size: int, step: int) -> Any:
     """The view of all windows of ``size`` along ``dimension``, ``step`` apart, as a new last dimension."""
     axis = axis_of(dimension, self.ndim)
     sizes, strides = (self.shape, self.strides) if self.ndim else ((1,), (self.itemsize,))

@@ -452,6 +452,6 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] |
 
 
 @composite()
-def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
     return rows.rot90(input, k, tuple(dims))

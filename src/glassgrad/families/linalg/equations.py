@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
+from ...ground.dtypes import Number
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
@@ -242,7 +243,7 @@ def matrix_rank(
 
 
 @audible
-def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
+def cond(input: Tensor, p: Number | str | None = None, *, out: Any = None) -> Tensor:
     """How much matrices may enlarge relative errors, measured by the norm of order ``p``."""
     demand("linalg_cond", input=input)
     if input._array.ndim < 2:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
+from ...ground.dtypes import Number
 from ..shape.rows import expand, on_arrays, transpose
 from .rows import (
     c_name,
@@ -51,7 +52,7 @@ def check_batches(batch1: Any, batch2: Any) -> None:
 
 
 @op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
-def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
     for array in (batch1, batch2):
         if array.ndim < 3:
@@ -81,7 +82,7 @@ baddbmm.derivative(
     out="self and mat2 must have the same dtype, but got {Found} and {Wanted}",
     formerly=("beta", "alpha"),
 )
-def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
     check_expands(self, (batch1.shape[1], batch2.shape[-1]))
     for name, array in (("batch1", batch1), ("batch2", batch2)):

@@ -11,7 +11,7 @@ import numpy as np
 from ...core import call
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors, modes
-from ...ground.dtypes import called, finfo, float32, float64
+from ...ground.dtypes import Number, called, finfo, float32, float64
 from ...ground.layout import is_laid, suggested
 from ...ground.listening import audible
 from ...ground.window import strides_of
@@ -82,8 +82,9 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 @audible
 def matrix_norm(
-    input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
-) -> Any:
+    input: Any, ord: Number | str = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
+    out: Any = None,
+) -> Any:  # fmt: skip
     """The norm of order ``ord`` of the matrices in two dimensions."""
     check_tensor(input, "linalg_matrix_norm")
     if input._array.ndim < 2:

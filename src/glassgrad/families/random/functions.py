@@ -157,8 +157,9 @@ def randperm(
 @composite(method=False, page="torch")
 @asking
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
-    layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+    mean: Tensor | float = 0.0, std: Tensor | float = 1.0, size: Any = None, *, generator: Any = None,
+    out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them."""
     check_generator("normal", generator)
@@ -353,6 +354,10 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
 def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> Tensor:
     """Fill with numbers spread evenly over [from, to); over [0, 1) unless told."""
     low, high = _bounds("uniform_", bounds, named, (0.0, 1.0))
+    for position, (name, bound) in enumerate((("from", low), ("to", high)), 1):
+        if isinstance(bound, (complex, str)) or (isinstance(bound, Tensor) and bound._array.ndim):
+            found = dtypes.called(bound)
+            raise TypeError(f"uniform_(): argument '{name}' (position {position}) must be float, not {found}")
     return _over("uniform_", rows.uniform_over, self, generator, float(low), float(high))
 
 

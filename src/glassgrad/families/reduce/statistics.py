@@ -234,8 +234,9 @@ _HISTOGRAM = (
 @composite(page="torch")
 @asking
 def histogram(
-    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
-) -> Any:
+    input: Any, bins: Any = 100, *, range: Sequence[float] | None = None, weight: Tensor | None = None,
+    density: bool = False, out: Sequence[Tensor] | None = None,
+) -> Any:  # fmt: skip
     """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given.
 
     Not differentiable.
@@ -263,8 +264,9 @@ def _of(values: tuple[Tensor, list[Tensor]], name: str, *sources: Any) -> tuple[
 @composite(method=False, page="torch")
 @asking
 def histogramdd(
-    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
-) -> Any:
+    input: Any, bins: Any, range: Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False,
+    *, out: Any = None,
+) -> Any:  # fmt: skip
     """How many points fall into each cell of a grid: coordinates lie along the last dimension of ``input``.
 
     ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
@@ -360,8 +362,9 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
 
 @composite(page="torch")
 def quantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
-) -> Any:
+    input: Any, q: Tensor | float, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+    out: Any = None,
+) -> Any:  # fmt: skip
     """The values below which fractions ``q`` of the elements lie, of all or along ``dim``."""
     values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
     return values if out is None else _into(input, out, values)
@@ -369,8 +372,9 @@ def quantile(
 
 @composite()
 def nanquantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
-) -> Any:
+    input: Any, q: Tensor | float, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+    out: Any = None,
+) -> Any:  # fmt: skip
     """``quantile`` of what is not NaN."""
     values = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
     return values if out is None else _into(input, out, values)
