@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, number_of
 from ...ground import modes
 from ...ground.dtypes import called
 from ...ground.listening import audible
@@ -451,6 +451,10 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
 def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:
     """Two integers of a setting that is one number or two."""
+    if not isinstance(value, (tuple, list)) and getattr(value, "ndim", 0):  # which a function in Python reads as a list
+        value = tuple(value)
+    if isinstance(value, (tuple, list)):
+        value = tuple([number_of(part) for part in value])
     pair = numbers(value, 2)
     if pair is None:
         first = value[0] if isinstance(value, (tuple, list)) and value else value

@@ -237,10 +237,7 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not values._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):
         _at_least_one(function, ())
-    axes, sizes = _plan(values, [*last[:-1], -1] if last is not None and dims is None else None, dims)
-    if last is not None and dims is not None:
-        _plan(values, last, dims)
-        sizes = tuple(had if size == -1 else size for had, size in zip(sizes, last, strict=True))
+    axes, sizes = _plan(values, last, dims)
     if last is None or last[-1] == -1:
         size = _points(2 * (values._array.shape[axes[-1]] - 1))
     else:

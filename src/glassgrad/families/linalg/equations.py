@@ -235,7 +235,7 @@ def matrix_rank(
         atol, rtol = tol, 0.0
     absolute, relative = _tolerances(input, atol, rtol)
     free = input.detach()  # type: ignore[attr-defined]
-    values = eigvalsh(free).abs() if hermitian else svdvals(free)
+    values = eigvalsh(free).abs() if hermitian and free._array.size else svdvals(free)
     largest = values.amax(-1) if values.shape[-1] else values.sum(-1)
     least = TABLE["maximum"].caller(absolute, relative * largest).unsqueeze(-1)
     ranks = (values > least).sum(-1)
@@ -246,6 +246,10 @@ def matrix_rank(
 def cond(input: Tensor, p: Number | str | None = None, *, out: Any = None) -> Tensor:
     """How much matrices may enlarge relative errors, measured by the norm of order ``p``."""
     demand("linalg_cond", input=input)
+    name = None if p is None else f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})"
+    if isinstance(p, str):
+        matrices(name, input)
+        square(name, input)
     if input._array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
@@ -257,7 +261,7 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Any = None) -> Te
         ratio = values[..., -1:] / values[..., :1] if p == -2 else values[..., :1] / values[..., -1:]
         ratio = squeeze_dim(ratio, -1)
     else:
-        square(f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})", input)
+        square(name, input)
         if p == "nuc":
             values = svdvals(input)
             ratio = values.sum(-1) * values.reciprocal().sum(-1)  # type: ignore[attr-defined]

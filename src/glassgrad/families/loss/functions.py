@@ -88,9 +88,9 @@ def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
 
 def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, reduction: str) -> Tensor:
     """The loss of each difference times ``weight``, of the sizes of ``input``; their mean is that of weights."""
-    _check_sizes(weight, input)
-    input, target = _same_sizes(input, target)
-    values = loss(input - target) * weight
+    first, second = _same_sizes(input, target)
+    _check_sizes(weight, input.size())
+    values = loss(first - second) * weight
     if reduction == "none":
         return values
     if reduction == "sum":
@@ -100,8 +100,8 @@ def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, r
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
 
 
-def _check_sizes(weight: Any, input: Any) -> None:
-    if weight.size() != input.size():
+def _check_sizes(weight: Any, sizes: Any) -> None:
+    if weight.size() != sizes:
         raise ValueError("Weights and input must have the same size.")
 
 
@@ -145,7 +145,7 @@ def smooth_l1_loss(
     mode = number(reduction, size_average, reduce)
     if beta == 0.0:
         return reduced(abs(input - target), mode)
-    if beta < 0:
+    if not beta > 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return rows.smooth_l1_loss(input, target, mode, beta)
 
@@ -153,10 +153,11 @@ def smooth_l1_loss(
 @audible
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
-    if weight is not None:
-        _check_sizes(weight, input)
+    sizes = input.size()
     input, target = _same_sizes(input, target)
-    if delta <= 0:
+    if weight is not None:
+        _check_sizes(weight, sizes)
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
         return reduced(_written(rows.huber_loss, input, input, target, 0, delta) * weight, number(reduction))

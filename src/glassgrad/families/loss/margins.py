@@ -259,7 +259,7 @@ def _broadcasts(input: Any, var: Any) -> bool:
     """Whether ``var`` is like ``input`` but for one dimension, in which it has size 1."""
     if len(input.size()) != len(var.size()):
         return False
-    return [n for m, n in zip(input.size(), var.size(), strict=True) if m != n] == [1]
+    return sum([n for m, n in zip(input.size(), var.size(), strict=True) if m != n]) == 1  # as PyTorch asks
 
 
 def _at_least(var: Any, eps: float) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import call
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, number_of
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import Number, called, finfo, float32, float64
 from ...ground.layout import is_laid, suggested
@@ -248,6 +248,12 @@ def layer_norm(
                 f"{called(normalized_shape)}"
             )
         normalized_shape = tuple(normalized_shape)
+    normalized_shape = tuple([number_of(size) for size in normalized_shape])
+    if any(isinstance(size, float) for size in normalized_shape):
+        raise TypeError(
+            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element of type "
+            f"{called(normalized_shape[0])} at pos 0"
+        )
     check_tensor(input, "layer_norm")
     check_normalized(input, normalized_shape, weight, bias)
     check_kinds(input, weight, bias)
@@ -267,6 +273,10 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     check_tensor(input, "rms_norm")
     normalized_shape = tuple(normalized_shape)
+    if input._array.ndim < len(normalized_shape):
+        raise ValueError(
+            f"Input tensor must have at least {len(normalized_shape)} dimensions, but got {input._array.ndim}"
+        )
     check_normalized(input, normalized_shape, weight, None, "*")
     kind = input.dtype
     if input._array.dtype.kind in "bui":

@@ -163,13 +163,15 @@ def normal(
 ) -> Tensor:  # fmt: skip
     """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them."""
     check_generator("normal", generator)
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+    if size is None and (isinstance(mean, Tensor) or isinstance(std, Tensor)):
         if modes.transforming:
             mean, std = (lifted.chances(part) if isinstance(part, Tensor) else part for part in (mean, std))
         return _normal_of(mean, std, generator) if out is None else _normal_into(out, mean, std, generator)
-    if size is None:
+    several = any(isinstance(part, Tensor) and part._array.ndim for part in (mean, std))
+    if size is None or several:
+        given = (mean, std) if size is None else (mean, std, size)
         raise no_match(
-            "normal", (mean, std), "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
+            "normal", given, "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             "Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None",
             "float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             f"float mean, float std, tuple of ints size, *, torch.Generator generator = None, {_FACTORY}",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, number_of, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
 from ...ground.runtime import warn
@@ -241,7 +241,7 @@ def histogram(
 
     Not differentiable.
     """
-    if isinstance(bins, np.integer):
+    if isinstance(bins, np.integer) or (range is not None and isinstance(bins, Tensor) and not bins._array.ndim):
         bins = int(bins)
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
@@ -273,6 +273,9 @@ def histogramdd(
     """
     if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if isinstance(bins, (list, tuple)) and {getattr(each, "ndim", 1) for each in bins} == {0}:
+        if all(each.dtype.kind in "iu" for each in map(np.asarray, map(number_of, bins))):
+            bins = [number_of(each) for each in bins]  # which PyTorch's parser takes for numbers
     if isinstance(bins, int) and not isinstance(bins, bool):
         bins = [bins] * input._array.shape[-1]
     elif not isinstance(bins, (list, tuple)) or any(isinstance(each, bool) for each in bins):

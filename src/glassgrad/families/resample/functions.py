@@ -414,6 +414,8 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({axis})="
                 f"{input._array.shape[axis]} is not divisible by {factor}"
             )
+    if not input._array.size:
+        return input.clone()  # type: ignore[attr-defined, no-any-return]  # in its own sizes, as PyTorch has it
     if on_meta(input):
         *lead, channels, height, width = input._array.shape
         return sized(input, (*lead, channels * factor * factor, height // factor, width // factor))

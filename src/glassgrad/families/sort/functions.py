@@ -181,6 +181,8 @@ def searchsorted(
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
     rows_of = sorted_sequence._array.shape
+    if not rows_of:
+        raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     values = _values("searchsorted", input)
     if len(rows_of) != 1:
         if not values._array.ndim:
@@ -205,7 +207,12 @@ def searchsorted(
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
         sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     _check_out(out, out_int32)
-    return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
+    return rows.searchsorted(_numbers(sorted_sequence, values), values, right, out_int32, out=out)
+
+
+def _numbers(boundaries: Any, values: Any) -> Any:
+    """Boundaries that are truth values as numbers, where the values are."""
+    return boundaries.to(values.dtype) if boundaries._array.dtype == bool != values._array.dtype else boundaries
 
 
 def _check_out(out: Any, out_int32: bool) -> None:
@@ -228,7 +235,7 @@ def bucketize(
         need_tensor("bucketize", "input", 1, input)
     values = _values("bucketize", input)
     _check_out(out, out_int32)
-    return rows.searchsorted(boundaries, values, right, out_int32, out=out)
+    return rows.searchsorted(_numbers(boundaries, values), values, right, out_int32, out=out)
 
 
 @composite()
