@@ -50,7 +50,8 @@ BROKEN = (
 READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
-    r"logsumexp|norm|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|cum(max|min)|median)"
+    r"logsumexp|norm|matrix_power|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|"
+    r"cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
@@ -145,7 +146,7 @@ REASONS = [
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
-        last(r"diag|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
+        last(r"diag|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -158,7 +159,7 @@ REASONS = [
         "PyTorch reads what it has overwritten", "refused", "single memory location",
         "^m = (.|\n)*" + last("diag|tri[lu]|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
     ),  # fmt: skip
-    Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, "out=m")),
+    Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, r"out=\(?m")),
     Reason(
         "PyTorch reads what it has overwritten", "numbers", "",
         "^m = (.|\n)*" + last("addm[mv]_|b?addbmm_|masked_scatter_"),
@@ -177,6 +178,15 @@ REASONS = [
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error", last(r"fft\.\w+")),
     Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
+    Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
+    Reason("windows of nothing", "refused", "pool \\w+ must be positive", last(r"fractional_max_pool\dd")),
+    Reason("PyTorch wraps a number", "numbers", "", last("bucketize", r"2 \*\* 63")),
+    Reason("PyTorch's functions in Python assert", "taken", "Expected bool, got <class", last("broadcast_shapes")),
+    Reason(
+        "which of its steps refuses a dtype", "words", r"(ldexp|mvlgamma: result type \w+) can't be cast",
+        last("ldexp_?|mvlgamma_?|multigammaln"),
+    ),
+    Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(_transpose)?\dd")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
 ]
 
@@ -202,6 +212,7 @@ TYPES = [
     Reason("what is no tensor fails by its attributes", "parser", r"^\('AttributeError'.*\('TypeError'"),
     Reason("what is no tensor fails by its attributes", "parser", "'int' object is not callable", "binary_cross"),
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
+    Reason("None for what was not given", "lenient", "NoneType", last("contiguous", "None")),
     Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
     Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),
 ]  # fmt: skip

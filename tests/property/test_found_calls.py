@@ -38,6 +38,31 @@ CALLS = {
         torch.broadcast_shapes([2.0, 1.0], (3,)) | torch.broadcast_shapes((2, 1), [3, 1]) | torch.broadcast_shapes(None)
         torch.broadcast_shapes((2, 1), (3,), [-1, -1]) | torch.broadcast_shapes((2, 1), -1) | torch.broadcast_shapes()
     """,
+    "values of odd sizes, kinds and numbers": """
+        torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')
+        torch.linalg.matrix_rank(torch.ones(2, 0, 3), hermitian=True) | torch.linalg.cond(c, 'nuc')
+        torch.fft.irfft2(torch.ones(3, 0, dtype=torch.complex64), (2, 5)) | torch.fft.irfft2(z[:0], (2, 5))
+        torch.normal(torch.tensor(2.0), 0.0, (3,)) | torch.normal(a, 0.5, (3,)) | torch.unflatten(a[0, 0], 1, (2, 3))
+        torch.histogram(a, torch.tensor(4), range=(0.0, 2.0)) | torch.histogramdd(a, [torch.tensor(2)] * 3)
+        torch.bucketize(1, i > 2) | torch.searchsorted(torch.tensor([False, True]), 1) | torch.searchsorted(c[0], a)
+        torch.nn.functional.instance_norm(a[None], c[:2], c[:2].double()) | torch.unique_consecutive(a[0, 0], dim=0)
+        torch.nn.functional.huber_loss(a, a, delta=float('nan')) | torch.nn.functional.l1_loss(a[:0], a, weight=a)
+        torch.nn.functional.unfold(torch.ones(1, 2, 5, 6), torch.tensor((2, 3))) | torch.addmm(i, i, i.mT, beta=2**63)
+        torch.nn.functional.fold(torch.ones(2, 12, 12), np.array((4, 5)), 2) | torch.addcmul(i, i, i, value=2**63)
+        torch.nn.functional.layer_norm(a, [torch.tensor(3)]) | torch.nn.functional.layer_norm(a, [3.0])
+        torch.nn.functional.rms_norm(a, (2, 2, 3)) | torch.nn.functional.gumbel_softmax(c[:0], hard=True)
+        torch.linspace(0, 1j, 5, dtype=torch.float64) | torch.logspace(0, 1j, 5, dtype=torch.int64)
+        torch.linalg.lu_solve(c, i, b) | torch.lu_unpack(c, i) | torch.as_strided(a, (-1, -1), (1, 2))
+        torch.as_strided_scatter(a, a, (2, 2), (-1, 1)) | torch.linalg.tensorsolve(a, c, (1, 1))
+        a.narrow_copy(1, 1, -1) | torch.slice_copy(a, 3)
+        torch.linalg.norm(a, 2, out=torch.zeros(0).double()) | torch.frobenius_norm(a, 0, out=torch.zeros(0).byte())
+        torch.narrow_copy(a, 1, 1, 2, out=torch.zeros(0).long()) | torch.frexp(a, out=(a.clone(), a.clone()))
+        torch.median(a, 1, out=(c.clone(), c.clone())) | torch.mode(a, 1, out=(c.clone(), c.clone()))
+        torch.kthvalue(a, 1, 1, out=(c.clone(), c.clone())) | torch.conv_tbc(a[None][:0], b[None], c[:3])
+        torch.meshgrid(a / 7, indexing='ij') | torch.meshgrid(a / 7000, c, indexing='ij')
+        torch.meshgrid(i, indexing='ij')
+        torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b) | torch.diff(a, append=c)
+    """,
 }
 
 

@@ -37,7 +37,9 @@ _CALLED = {f"Sequence[{kind}]": f"tuple of {kind}s" for kind in ("int", "float",
 #: What Python says of a complex number in the place of a real one.
 _COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
 #: Settings that are numbers of any sort.
-_SCALARS = frozenset("alpha beta value other fill_value data src start end min max exponent weight p lambd".split())
+_SCALARS = frozenset(
+    "alpha beta value other fill_value data src start end min max exponent weight p lambd scale_factor".split()
+)
 #: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
 _NO_OPERATIONS = frozenset(
     ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
@@ -67,7 +69,9 @@ def _is_taken(value: Any, kind: str) -> bool:
 
 def _declared(function: Any, plain: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The parameters of a function and what PyTorch's parser takes for them; by its row where all stand for any."""
-    name, names = function.__name__, parameters(plain)
+    name, names, code = function.__name__, parameters(plain), plain.__code__
+    if code.co_flags & inspect.CO_VARARGS:  # which stands behind those that are given by name alone
+        names = (*names[: code.co_argcount], names[-1])
     if is_in_python(function) and name not in PARSED:
         return names, {}  # no parser looks at them
     row = TABLE.get(name, TABLE.get(name.removesuffix("_")))
@@ -126,17 +130,22 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     _check_types(plain.__name__, declared, given, error)
     names = parameters(plain)
     singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
-    values = [
+    counted = [
         None if name in _SCALARS and "int" not in str(declared.get(name)) else value
-        for name, value in zip(names, args[:singles], strict=False)
+        for name, value in (*zip(names, args[:singles], strict=False), *kwargs.items())
     ]
-    for value in (*values, args[singles:], *kwargs.values()):
+    for value in (*counted, args[singles:]):
         if _is_too_large(value):
             raise ValueError("Overflow when unpacking long long") from error
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else (), 1):
             if _is_too_large(element):
                 words = f'failed to unpack the object at pos {at} with error "Overflow when unpacking long long"'
                 raise TypeError(f"{plain.__name__}(): an argument {words}") from error
+    if isinstance(error, OverflowError):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow") from error
+    flat = [value for value in args if isinstance(value, (Tensor, np.ndarray)) and not value.ndim]
+    if flat and type(error) is IndexError and str(error) == "tuple index out of range":  # Python's, of its shape
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions") from error
     name = plain.__name__
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS
     writes = writes and not in_python

@@ -24,7 +24,7 @@ class Composed(NamedTuple):
     """What ``out=`` asks of a row, of a function of several: see ``Columns.out``."""
 
     name: str
-    out: str = errors.OUT_DTYPE
+    out: str | dict[str, str] = errors.OUT_DTYPE
     castable: bool = False  #: whether ``out`` may have any dtype that the result can be cast to
     copied: bool = False  #: whether PyTorch copies the result into ``out``, which may have a history
     inputs: tuple[str, ...] = ()
@@ -83,7 +83,10 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
     recorded = check_gradients(row, flat, outs)
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
-    for part, target, source in zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True):
+    parts = [*zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True)]
+    if isinstance(row.out, dict):
+        parts.sort(key=lambda part: [*row.out].index(part[0]))
+    for part, target, source in parts:
         if checks_kinds_first:
             _check_out(row, target, source, part)
         _check_memory(row, flat, target)
@@ -134,7 +137,8 @@ def _check_out(row: Row | Composed, out: Tensor, result: Tensor, part: str) -> N
         check_cast(result._array.dtype, out)
     elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
         shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name, "part": part}
-        raise RuntimeError(row.out.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
+        words = row.out[part] if isinstance(row.out, dict) else row.out
+        raise RuntimeError(words.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
     if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
         raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
 

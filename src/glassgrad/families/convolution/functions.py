@@ -438,10 +438,10 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
     if bias._array.shape[0] != inner[2]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    wanted = [sizes[0] + 2 * pad - inner[0] + 1, sizes[1], inner[2]]
+    if wanted[0] < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {wanted[0]}: {wanted}")
     if pad < 0:  # which leaves out the ends
-        wanted = [sizes[0] + 2 * pad - inner[0] + 1, sizes[1], inner[2]]
-        if wanted[0] < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {wanted[0]}: {wanted}")
         input, pad = constant_pad_nd(input, (0, 0, 0, 0, pad, pad), 0), 0
     return rows.conv_tbc(input, weight, bias, pad)
 

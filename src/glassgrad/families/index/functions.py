@@ -61,6 +61,9 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 @composite()
 def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, out: Any = None) -> Tensor:
     """What ``narrow`` gives, in memory of its own."""
+    if length < 0 and isinstance(start, int) and start + length >= 0:
+        size = input.size(dim)  # type: ignore[attr-defined]
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
 
 

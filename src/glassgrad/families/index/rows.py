@@ -108,7 +108,11 @@ def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: A
 slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
 
 
-@op(public=False, batched="dims", forward="linear")
+@op(
+    public=False, batched="dims", forward="linear", aligned=True,
+    out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  "
+    "If so, please report an enhancement request to PyTorch.)",
+)  # fmt: skip
 def narrow_copy(self: Any, /, dim: Any, start: Any, length: Any) -> Any:
     """A copy of ``length`` indices of ``dim`` from ``start`` on."""
     return slice.row.kernel(self, dim, start, start + length, 1).copy()

@@ -278,11 +278,11 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(tensor)}")
+    if any(tensor._array.dtype != tensors[0]._array.dtype for tensor in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     for tensor in tensors:
         if tensor._array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
-        if tensor._array.dtype != tensors[0]._array.dtype:
-            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("xy", "ij"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) >= 2
@@ -299,9 +299,25 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
 
 
 def _shown(tensor: Tensor) -> str:
+    """How PyTorch's C++ writes a tensor of two dimensions at most."""
+    values = np.atleast_2d(np.asarray(tensor._array, np.float64))
+    finite = np.abs(values[np.isfinite(values)])
+    least, most = (
+        int(np.floor(np.log10(end))) + 1 if end else 1 for end in (finite.min(initial=np.inf), finite.max(initial=0))
+    ) if finite.size else (1, 1)
+    scale, form = 1.0, f"{most + 6 if most else 7}.4f"
+    if (values == np.ceil(values)).all():
+        form = "11.4e" if most > 9 else f"{most + 1}.0f"
+    elif most - least > 4:
+        form = "11.4e"
+    elif not 0 <= most <= 5:
+        scale, form = 10.0 ** (most - 1), "7.4f"
+    lines = [" ".join(f"{value / scale:{form}}" for value in row) for row in values.tolist()]
     sizes = ",".join(map(str, tensor._array.shape))
-    lines = "\n".join(" ".join(f"{value:g}".rjust(2) for value in row) for row in np.atleast_2d(tensor._array).tolist())
-    return f"{lines}\n[ torch.{tensor.dtype.scalar_name}Tensor{{{sizes}}} ]"
+    kind = f"torch.{tensor.dtype.scalar_name}Tensor" if tensor._array.dtype != bool else "CPUBoolType"
+    if scale != 1:
+        lines = [f"{scale:g} *", *lines[:1], *(f" {line}" for line in lines[1:])]
+    return "\n".join([*lines, f"[ {kind}{{{sizes}}} ]"])
 
 
 def _vector(tensor: Tensor) -> None:

@@ -20,6 +20,7 @@ from ...tensor.out import check_apart
 from ..loss.functions import no_slope
 from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
+from ..reduce.functions import one_dim
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
 from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
@@ -118,9 +119,9 @@ def lu_solve(
 ) -> Tensor:
     """The solutions of equations whose matrices ``lu_factor`` has factored; of the turned ones where ``adjoint``."""
     demand("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
-    square("torch.linalg.lu_solve", LU)
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    square("torch.linalg.lu_solve", LU)
     fits("linalg.lu_solve", LU, B, left)
     same_kind("linalg.lu_solve", LU=LU, B=B)
     if LU._array.dtype not in LAPACK:
@@ -310,7 +311,9 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None,
     moved = input
     if dims is not None:
         ndim = input._array.ndim
-        chosen = [d % ndim for d in dims]
+        chosen = [one_dim(d, ndim) for d in dims]
+        if len(set(chosen)) < len(chosen):
+            raise RuntimeError(f"movedim: repeated dim in `source` ({list(dims)})")
         moved = permute(input, (*(d for d in range(ndim) if d not in chosen), *chosen))
     sizes = moved._array.shape
     columns = sizes[other._array.ndim :]

@@ -154,6 +154,9 @@ def lu_unpack(
 ) -> Any:
     """The permutation and the two triangles that ``linalg.lu_factor`` packed."""
     demand("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
+    if LU_data._array.ndim < 2:
+        sizes = list(LU_data._array.shape)
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {sizes} instead")
     if unpack_pivots and LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "

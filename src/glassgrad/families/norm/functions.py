@@ -143,6 +143,9 @@ def linalg_norm(
     """A vector or a matrix norm, as ``ord`` and ``dim`` say."""
     check_tensor(input, "linalg_norm")
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if isinstance(out, Tensor) and out.dtype is not (wanted := (dtype or input.dtype).to_real()):
+        found = out.dtype.scalar_name
+        raise RuntimeError(f"linalg.norm expected out tensor dtype {wanted.scalar_name} but got: {found}")
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]"
@@ -182,7 +185,10 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
     """
     if isinstance(dim, (list, tuple)) and len(dim) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
-    return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
+    dims = some_dims(dim, input._array.ndim, "frobenius_norm")
+    if isinstance(out, Tensor) and out.dtype is not (wanted := input.dtype.to_real()):
+        raise RuntimeError(errors.OUT_DTYPE.format(wanted=dtypes.c_name(wanted), found=dtypes.c_name(out.dtype)))
+    return norm_dim(input, 2.0, dims, keepdim, out=out)  # type: ignore[no-any-return]
 
 
 @composite(method=False)

@@ -232,7 +232,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @composite()
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """The view in which one dimension is laid out as several."""
-    if not input._array.ndim:
+    if not input._array.ndim and axis_of(whole("unflatten", dim), 1) == 0:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     axis = axis_of(whole("unflatten", dim), input._array.ndim)
     wanted = tuple(sizes)
