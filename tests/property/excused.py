@@ -50,7 +50,7 @@ BROKEN = (
 READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
-    r"logsumexp|norm|matrix_power|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|"
+    r"logsumexp|norm|matrix_power|solve_triangular|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|"
     r"cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
@@ -146,7 +146,9 @@ REASONS = [
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
-        last(r"diag|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
+        last(
+            r"diag|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|ndtr|lerp|kron", "out=",
+        ),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -166,6 +168,7 @@ REASONS = [
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
     Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
+    Reason("composed operations write what they make", "written", "", last("svd", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
     Reason(
@@ -179,6 +182,7 @@ REASONS = [
     Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
+    Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
     Reason("windows of nothing", "refused", "pool \\w+ must be positive", last(r"fractional_max_pool\dd")),
     Reason("PyTorch wraps a number", "numbers", "", last("bucketize", r"2 \*\* 63")),
     Reason("PyTorch's functions in Python assert", "taken", "Expected bool, got <class", last("broadcast_shapes")),
@@ -194,11 +198,13 @@ REASONS = [
 TYPES = [
     Reason("settings that serve", "lenient", r"must be (bool|int|float|str|tuple of ints)\b.*, (not|but found)"),
     Reason("settings that serve", "lenient", r"invalid combination of arguments - got \([^)]*Tensor|periodic="),
+    Reason("settings that serve", "lenient", "must be Number, not list", last(r"add(mm|mv|bmm|r)|baddbmm", r"\[\d")),
     Reason("numbers by which nothing is counted", "lenient", "Overflow when unpacking"),
     Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
     Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),
     Reason("out=None is no out=", "lenient", r"out=NoneType|argument 'out'", last(r"\w+", "out=None")),
     Reason("out=None is no out=", "lenient", "'other'.*must be Tensor, not float", last("where", "out=None")),
+    Reason("functions are methods", "lenient", r"indices_or_sections|got \(\)", last("[vhd]split|repeat_interleave")),
     Reason("out= where PyTorch has none", "lenient|parser", "argument 'out'", last(r"special\.softmax|diag_embed")),
     Reason("out= where PyTorch has none", "lenient|parser", "as element 0 in argument 1", last("histogramdd", "out=")),
     Reason(

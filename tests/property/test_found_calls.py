@@ -38,6 +38,18 @@ CALLS = {
         torch.broadcast_shapes([2.0, 1.0], (3,)) | torch.broadcast_shapes((2, 1), [3, 1]) | torch.broadcast_shapes(None)
         torch.broadcast_shapes((2, 1), (3,), [-1, -1]) | torch.broadcast_shapes((2, 1), -1) | torch.broadcast_shapes()
     """,
+    "what is told of sizes and numbers": """
+        torch.embedding(a[0], b) | torch.embedding(a, c) | torch.nn.functional.nll_loss(c, i[0])
+        torch.view_copy(c, ()) | torch.combinations(c, 100) | torch.baddbmm(c, c, a[None]) | torch.baddbmm(c, a, a)
+        torch.baddbmm(a, a[0, 0], a)
+        torch.argsort(c, dim=0, stable=True, out=torch.zeros(0)) | torch.slice_scatter(a, a, out=torch.zeros(0).char())
+        torch.nn.functional.multilabel_margin_loss(a / 0, i) | torch.fft.ihfftn(c, out=torch.zeros(0))
+        torch.masked_fill(a, i > 2, np.int64(2)) | torch.addmm(z[0], z @ z.mT, z, beta=torch.tensor(0.5))
+        torch.addmm(a, a, b, beta=1j) | torch.addr(i, i[0], i[0], alpha=1j) | torch.nn.functional.glu(a, a)
+        torch.histogramdd(a, (-1.5, 4, 1)) | torch.nn.functional.avg_pool2d(a[0, 0], 2) | torch.sym_int(float('inf'))
+        torch.nn.functional.unfold(a[0, 0], (2, 3)) | torch.nn.functional.batch_norm(a[0, 0], None, None, training=True)
+        torch.nn.functional.max_unpool2d(a[None], torch.tensor([[[0, 90, 3], [40, 2, 1]]]), 2)
+    """,
     "values of odd sizes, kinds and numbers": """
         torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')
         torch.linalg.matrix_rank(torch.ones(2, 0, 3), hermitian=True) | torch.linalg.cond(c, 'nuc')

@@ -94,6 +94,12 @@ def _check_types(function: str, declared: Any, given: Any, error: Exception | No
             raise TypeError(f"{function}(): argument '{name}'{position} must be {kind}{found}") from error
 
 
+def _computed_in(operand: Any) -> str:
+    """What PyTorch's kernels make of a number beside a real tensor, as C++ calls it."""
+    kind = operand._array.dtype if isinstance(operand, Tensor) else operand.dtype
+    return "int64_t" if kind.kind in "biu" else "double" if kind == np.float64 else "float"
+
+
 def _is_too_large(value: Any) -> bool:
     """Whether 64 bits do not hold a whole number, which no dimension or size can be."""
     return isinstance(value, int) and not -(2**63) <= value < 2**63
@@ -113,7 +119,9 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             _check_types(plain.__name__, declared, given, error)
             if hides:
                 return
-            raise RuntimeError("value cannot be converted to type double without overflow") from error
+            is_number = any(isinstance(value, complex) and declared.get(name) == "Number" for name, _, value in given)
+            to = _computed_in(args[0]) if is_number and isinstance(args[0], (Tensor, np.ndarray)) else "double"
+            raise RuntimeError(f"value cannot be converted to type {to} without overflow") from error
         if "Overflow when unpacking" not in str(error):
             return
     absent = getattr(error, "obj", declared) if isinstance(error, AttributeError) else declared
@@ -141,10 +149,11 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             if _is_too_large(element):
                 words = f'failed to unpack the object at pos {at} with error "Overflow when unpacking long long"'
                 raise TypeError(f"{plain.__name__}(): an argument {words}") from error
-    if isinstance(error, OverflowError):
+    if isinstance(error, OverflowError) and not in_python:
         raise RuntimeError("value cannot be converted to type int64_t without overflow") from error
-    flat = [value for value in args if isinstance(value, (Tensor, np.ndarray)) and not value.ndim]
-    if flat and type(error) is IndexError and str(error) == "tuple index out of range":  # Python's, of its shape
+    has_number = any(isinstance(value, (Tensor, np.ndarray)) and not value.ndim for value in args)
+    is_pythons = type(error) is IndexError and str(error) == "tuple index out of range"
+    if has_number and is_pythons and not in_python:  # it was asked for a size
         raise IndexError("Dimension specified as 0 but tensor has no dimensions") from error
     name = plain.__name__
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS

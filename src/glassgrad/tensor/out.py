@@ -17,7 +17,7 @@ from ..ground.runtime import warn
 from .writable import check_cast, check_fits, check_overlap, check_overlap_with
 
 #: What the name of a row that is not public has behind the name of the function that users call.
-_FORM = re.compile("_(dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
+_FORM = re.compile("_(of_complex|dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
 
 
 class Composed(NamedTuple):

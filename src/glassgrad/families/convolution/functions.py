@@ -486,6 +486,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
     sizes = input._array.shape
     if len(sizes) < 3:
+        if not sizes:
+            asked = -1 if input.requires_grad else 1  # by the rule, or by the kernel
+            raise IndexError(f"Dimension specified as {asked} but tensor has no dimensions")
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got 2)"
         )

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, named
 from ..cast.rows import to_copy
@@ -283,6 +283,8 @@ def ihfftn(
     scale = _scale(norm, False)
     values = fft_r2c(_resized(_promoted("fft_ihfftn", input, False), axes, sizes), axes[-1:], scale, True)
     if len(axes) == 1:
+        if isinstance(out, Tensor) and not out.dtype.is_complex:  # which PyTorch writes by another kernel
+            raise RuntimeError(errors.OUT_FOUND.format(Found=values.dtype.scalar_name, Wanted=out.dtype.scalar_name))
         return _into_out("ihfftn", input, out, conj(values))
     values = values.conj_physical()
     return _into_out("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))

@@ -149,6 +149,8 @@ def _check_mask(function: str, mask: Any, like: str = "") -> None:
 
 def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """The row of ``masked_fill``, its further inputs and its settings."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if not isinstance(mask, Tensor) or not isinstance(value, (bool, int, float, complex, Tensor)):
         marks = "Tensor" if isinstance(mask, Tensor) else called(mask)
         raise TypeError(

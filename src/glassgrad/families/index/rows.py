@@ -273,7 +273,10 @@ select_scatter.derivative(
 )
 
 
-@op(**_SCATTERED, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
+@op(
+    **_SCATTERED, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)},
+    out=errors.OUT_DTYPE, aligned=True,
+)  # fmt: skip
 def slice_scatter(
     self: Any, src: Any, /, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Any:

@@ -225,6 +225,8 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if len(wanted) > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         _check_target(target)
+        if len(sizes) == 1 and target._array.size != 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target._array.size}")
         _check_weight(weight, sizes[-1], input.dtype)
         return rows.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(sizes) == 4:

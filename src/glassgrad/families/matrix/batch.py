@@ -9,7 +9,7 @@ import numpy as np
 from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
 from ...ground.dtypes import Number
-from ..shape.rows import expand, on_arrays, transpose
+from ..shape.rows import axis_of, expand, on_arrays, transpose
 from .rows import (
     c_name,
     check_addmm,
@@ -54,11 +54,11 @@ def check_batches(batch1: Any, batch2: Any) -> None:
 @op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
 def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
-    for array in (batch1, batch2):
-        if array.ndim < 3:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-array.ndim}, {array.ndim - 1}], but got 2)"
-            )
+    for array, dims in ((batch1, (0, 1)), (batch2, (2,))):
+        for dim in dims:
+            if not array.ndim:
+                raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+            axis_of(dim, array.ndim)
     check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
     names = [c_name(array) for array in (self, batch1, batch2)]
     if len(set(names)) > 1:

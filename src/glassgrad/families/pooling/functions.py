@@ -309,6 +309,8 @@ def _avg_pool(
     if dims == 3 and len(sizes) not in (4, 5):
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
     if len(sizes) < dims + 1:
+        if not sizes:
+            raise IndexError(f"Dimension specified as {-dims - 1} but tensor has no dimensions")
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got "
             f"{-dims - 1})"

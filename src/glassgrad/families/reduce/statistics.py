@@ -278,7 +278,7 @@ def histogramdd(
             bins = [number_of(each) for each in bins]  # which PyTorch's parser takes for numbers
     if isinstance(bins, int) and not isinstance(bins, bool):
         bins = [bins] * input._array.shape[-1]
-    elif not isinstance(bins, (list, tuple)) or any(isinstance(each, bool) for each in bins):
+    elif not isinstance(bins, (list, tuple)) or any(isinstance(each, (bool, float)) for each in bins):
         raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
     name = "_histogramdd_from_bin_" + ("tensors" if any(isinstance(each, Tensor) for each in bins) else "cts")
     hist, edges = _of(_counted(input, list(bins), range, weight, density), name, input, *bins, weight)

@@ -165,6 +165,8 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     try:
         return rows.view(self, size)
     except (TypeError, RuntimeError):  # which are PyTorch's of sizes alone
+        if not size:
+            raise
         return rows.view(self, sizes_of("view", size, {}))
 
 

@@ -38,9 +38,12 @@ def msort(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 @composite()
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Tensor:
+def argsort(
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None
+) -> Tensor:
     """Where the elements are that come in order along ``dim``."""
-    return rows.sort(input, dim, descending)[1]  # type: ignore[no-any-return]
+    places = rows.sort(input, dim, descending)[1]
+    return places if out is None else into(Composed("argsort"), (input,), out, places)  # type: ignore[no-any-return]
 
 
 @composite()
@@ -98,6 +101,8 @@ def unique_consecutive(
     array = np.asarray(input._array)
     axis = 0 if dim is None else axis_of(dim, array.ndim)
     if dim is not None:
+        if not array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         _check_slices(array.shape, axis)
     flat = array.reshape(-1) if dim is None else np.moveaxis(array, axis, 0)
     count = flat.shape[0]
