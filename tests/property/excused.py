@@ -183,6 +183,9 @@ REASONS = [
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
+    Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
+    Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),
+    Reason("classes print with our names", "words", r"class 'torch\.Tensor'.*class 'glassgrad", last("sym_(max|min)")),
     Reason("windows of nothing", "refused", "pool \\w+ must be positive", last(r"fractional_max_pool\dd")),
     Reason("PyTorch wraps a number", "numbers", "", last("bucketize", r"2 \*\* 63")),
     Reason("PyTorch's functions in Python assert", "taken", "Expected bool, got <class", last("broadcast_shapes")),
@@ -192,6 +195,7 @@ REASONS = [
     ),
     Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(_transpose)?\dd")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
+    Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),
 ]
 
 #: What PyTorch's parser refuses, and is taken here ("lenient") or refused otherwise ("parser").
@@ -199,6 +203,8 @@ TYPES = [
     Reason("settings that serve", "lenient", r"must be (bool|int|float|str|tuple of ints)\b.*, (not|but found)"),
     Reason("settings that serve", "lenient", r"invalid combination of arguments - got \([^)]*Tensor|periodic="),
     Reason("settings that serve", "lenient", "must be Number, not list", last(r"add(mm|mv|bmm|r)|baddbmm", r"\[\d")),
+    Reason("settings that serve", "lenient", "as element 0 in argument 1, but got", last("histogramdd", "range=")),
+    Reason("PyTorch's check takes no number", "lenient", r"^..TypeError., .any\(\) rec", last("gaussian_nll_loss")),
     Reason("numbers by which nothing is counted", "lenient", "Overflow when unpacking"),
     Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
     Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),
@@ -213,7 +219,7 @@ TYPES = [
     ),
     Reason(
         "sizes of functions in Python", "lenient|parser", "0-d tensor|cond must be a bool|an invalid combination",
-        last(r"fold|max_unpool\dd|lp_pool\dd|norm|upsample\w*"),
+        last(r"fold|max_unpool\dd|lp_pool\dd|norm|upsample\w*|interpolate"),
     ),
     Reason("what is no tensor fails by its attributes", "parser", r"^\('AttributeError'.*\('TypeError'"),
     Reason("what is no tensor fails by its attributes", "parser", "'int' object is not callable", "binary_cross"),

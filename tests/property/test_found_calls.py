@@ -47,8 +47,16 @@ CALLS = {
         torch.masked_fill(a, i > 2, np.int64(2)) | torch.addmm(z[0], z @ z.mT, z, beta=torch.tensor(0.5))
         torch.addmm(a, a, b, beta=1j) | torch.addr(i, i[0], i[0], alpha=1j) | torch.nn.functional.glu(a, a)
         torch.histogramdd(a, (-1.5, 4, 1)) | torch.nn.functional.avg_pool2d(a[0, 0], 2) | torch.sym_int(float('inf'))
-        torch.nn.functional.unfold(a[0, 0], (2, 3)) | torch.nn.functional.batch_norm(a[0, 0], None, None, training=True)
-        torch.nn.functional.max_unpool2d(a[None], torch.tensor([[[0, 90, 3], [40, 2, 1]]]), 2)
+        torch.nn.functional.unfold(a[0, 0], (2, 3))
+        torch.nn.functional.batch_norm(a[0, 0], None, None, training=True) | torch.min(a, torch.tensor(1), keepdim=True)
+        torch.nn.functional.pad(a, (1, 1), 'x', 0.5) | torch.bucketize(1j, c) | torch.cartesian_prod([c])
+        torch.trapz(a[0, 0]) | torch.cumulative_trapezoid(a[0, 0]) | torch.orgqr(b, c[0])
+        torch.addbmm(a, a[None], c[0]) | torch.max(a, torch.tensor(1)) | a.min(torch.tensor(1), True)
+        torch.fft.irfft2(z, ()) | torch.fft.irfftn(z[0, 0], (3, -1))
+        torch.nn.functional.elu(a, 1j)
+        torch.nn.functional.cross_entropy(a, i[:, 0] * 0, label_smoothing=float('nan'))
+        a.view(torch.int32, kepdim=True)
+        torch.tensordot(a, a, 2**63) | torch.linalg.norm(a, 2**63) | torch.nn.functional.embedding(i, b, 2**63)
     """,
     "values of odd sizes, kinds and numbers": """
         torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')

@@ -30,6 +30,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **{f"Sequence[{kind}]": (tuple, list) for kind in ("int", "float", "Tensor")},
     "None": (type(None),),
 }
+_NONE: dict[str, Any] = {}  # what is declared of functions in Python, at which no parser looks
 _NUMBERS = ("int", "float", "Number")
 #: What PyTorch's messages call them, where Python has another name.
 _CALLED = {f"Sequence[{kind}]": f"tuple of {kind}s" for kind in ("int", "float", "Tensor")}
@@ -38,7 +39,7 @@ _CALLED = {f"Sequence[{kind}]": f"tuple of {kind}s" for kind in ("int", "float",
 _COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
 #: Settings that are numbers of any sort.
 _SCALARS = frozenset(
-    "alpha beta value other fill_value data src start end min max exponent weight p lambd scale_factor".split()
+    "alpha beta value other fill_value data src start end min max exponent weight p lambd ord".split()
 )
 #: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
 _NO_OPERATIONS = frozenset(
@@ -73,7 +74,7 @@ def _declared(function: Any, plain: Any) -> tuple[tuple[str, ...], dict[str, Any
     if code.co_flags & inspect.CO_VARARGS:  # which stands behind those that are given by name alone
         names = (*names[: code.co_argcount], names[-1])
     if is_in_python(function) and name not in PARSED:
-        return names, {}  # no parser looks at them
+        return names, _NONE
     row = TABLE.get(name, TABLE.get(name.removesuffix("_")))
     is_known = plain.__annotations__ and names[-1:] not in (("args",), ("values",))
     if row is None or is_known:
@@ -113,7 +114,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     given = [*_given(names, args, kwargs)]
     hides = bool(plain.__code__.co_flags & inspect.CO_VARARGS)  # which of its arguments is which
     if type(error) is TypeError:
-        if in_python:
+        if declared is _NONE:
             return
         if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
             _check_types(plain.__name__, declared, given, error)
@@ -142,7 +143,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         None if name in _SCALARS and "int" not in str(declared.get(name)) else value
         for name, value in (*zip(names, args[:singles], strict=False), *kwargs.items())
     ]
-    for value in (*counted, args[singles:]):
+    for value in () if declared is _NONE else (*counted, args[singles:]):
         if _is_too_large(value):
             raise ValueError("Overflow when unpacking long long") from error
         for at, element in enumerate(value if isinstance(value, (list, tuple)) else (), 1):

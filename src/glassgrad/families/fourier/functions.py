@@ -233,6 +233,10 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
     values = _promoted(f"fft_{function}", input, True)
     last = (s,) if hasattr(s, "__index__") else s
     dims = (dim,) if hasattr(dim, "__index__") else dim
+    if last is not None and dims is not None and len(last) != len(dims):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    if not values._array.ndim and last is not None and dims is None and len(last):
+        raise RuntimeError(f"Got shape with {len(last)} values but input tensor only has 0 dimensions.")
     if not values._array.ndim and dims is not None and len(dims):
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not values._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):

@@ -328,8 +328,9 @@ def _vector(tensor: Tensor) -> None:
 @composite(method=False)
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of one element of each vector, one in a row."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    for at, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {called(tensor)}")
     for tensor in tensors:
         _vector(tensor)
     if len(tensors) == 1:

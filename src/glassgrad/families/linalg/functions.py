@@ -267,7 +267,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
         raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
     if sizes[-2] < sizes[-1]:
         raise RuntimeError(f"{function}: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    if sizes[-1] < tau._array.shape[-1]:
+    if sizes[-1] < tau.size(-1):  # type: ignore[attr-defined]
         raise RuntimeError(f"{function}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     if len(sizes) != tau._array.ndim + 1:
         raise RuntimeError(

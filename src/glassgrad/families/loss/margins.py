@@ -198,8 +198,8 @@ def multilabel_soft_margin_loss(
     values = neg(target * logsigmoid(input) + (1 - target) * logsigmoid(neg(input)))
     if weight is not None:
         values = values * weight
-    dim = input._array.ndim - 1
-    return reduced(sum_dim(values, (dim,), False) / input._array.shape[dim], mode)
+    count = input.size(-1)
+    return reduced(sum_dim(values, (input._array.ndim - 1,), False) / count, mode)
 
 
 # -- likelihoods -------------------------------------------------------------------------------------------------------

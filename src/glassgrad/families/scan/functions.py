@@ -178,8 +178,9 @@ def trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) -> Any:
     check_tensor(y, "trapezoid")
     _check_places("trapezoid", x)
     _refuse_truth("trapezoid", y, x)
+    is_empty = y.size(dim) == 0
     dim = one_dim(dim, y._array.ndim, "trapezoid")
-    if y._array.shape[dim] == 0:
+    if is_empty:
         return y.new_zeros([n for i, n in enumerate(y._array.shape) if i != dim])
     if isinstance(x, Tensor):
         heights = _but_last(y, dim) + _but_first(y, dim)
@@ -196,6 +197,8 @@ def cumulative_trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) 
     _check_places("cumulative_trapezoid", x)
     _refuse_truth("cumulative_trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
+    if not y._array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if y._array.shape[dim] == 0:
         return y.clone()
     heights = _but_last(y, dim) + _but_first(y, dim)

@@ -149,6 +149,8 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     if len(size) == 1 and type(size[0]) is not int:
         size = size[0]
         if type(size) is dtype_type or isinstance(size, type):
+            if named:
+                raise TypeError(f"view() got an unexpected keyword argument '{next(iter(named))}'")
             return _reread(self, dtypes.demand(size, "view"))
         if not isinstance(size, _LISTS) and not hasattr(size, "__index__"):
             raise _neither(size)

@@ -172,6 +172,8 @@ def _sided(function: str, right: bool, side: str | None) -> bool:
 
 def _values(function: str, values: Any) -> Tensor:
     if isinstance(values, (bool, int, float, complex, np.number)):
+        if isinstance(values, complex):
+            return wrap(np.asarray(values, np.complex64))
         return wrap(np.asarray(values))
     need_tensor(function, "input", 2, values)
     return values  # type: ignore[no-any-return]
