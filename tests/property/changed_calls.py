@@ -377,7 +377,7 @@ ARBITRARY = re.compile(
 #: What adds up infinities in an order of its own, or elements that PyTorch's kernels hold to be zero.
 INFINITE = re.compile(r"std_mean|var_mean|conv|det\(|linspace|logspace|cholesky|linalg|fft|bilinear")
 #: What rules of PyTorch's say that fail.
-RULES = re.compile("Expected a proper Tensor but got None|view size is not compatible")
+RULES = re.compile("Expected a proper Tensor but got None|view size is not compatible|cannot reshape tensor of 0")
 #: Whose nodes are others: see docs/limits.md.
 NODES = re.compile(r"conv|circular|pdist|_foreach_|_copy\(")
 

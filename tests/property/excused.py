@@ -50,7 +50,7 @@ BROKEN = (
 READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
-    r"logsumexp|norm|matrix_power|solve_triangular|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|"
+    r"logsumexp|norm|matrix_power|solve_triangular|slice_scatter|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|"
     r"cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
@@ -140,7 +140,8 @@ REASONS = [
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\(|logcumsumexp"),
     Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
-    Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num"),
+    Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
+    Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|addb?mm|baddbmm|addmv|addr)\(|multi_margin"),
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
@@ -159,7 +160,8 @@ REASONS = [
     Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),
     Reason(
         "PyTorch reads what it has overwritten", "refused", "single memory location",
-        "^m = (.|\n)*" + last("diag|tri[lu]|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+        "^m = (.|\n)*"
+        + last("diag|tri[lu]|addr|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, r"out=\(?m")),
     Reason(

@@ -58,6 +58,13 @@ CALLS = {
         a.view(torch.int32, kepdim=True)
         torch.tensordot(a, a, 2**63) | torch.linalg.norm(a, 2**63) | torch.nn.functional.embedding(i, b, 2**63)
     """,
+    "what comes first": """
+        torch.rsub(a, torch.ones(0, 3)) | torch.narrow(a, 0, a, 1) | torch.unravel_index(i[0].short(), (2, 3))
+        torch.poisson(c / 0 * 0) | torch.cov(a, aweights=c[:3] / 0 * 0) | a.addcmul_(a, a, value=a)
+        torch.slogdet(x[:2, :2], out=(x[0, 0], x[0, 0])) | torch.median(x, dim=1, out=torch.zeros(0))
+        torch.t_copy(x, out=torch.zeros(0).double()) | torch.t_copy(x, out=torch.zeros(0)) | torch.t_copy(a, out=a)
+        torch.min(a, 0, out=(a[0], a[0])) | torch.slice_scatter(a, a[:1], 0, 1, 2, out=a)
+    """,
     "values of odd sizes, kinds and numbers": """
         torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')
         torch.linalg.matrix_rank(torch.ones(2, 0, 3), hermitian=True) | torch.linalg.cond(c, 'nuc')

@@ -58,6 +58,8 @@ def check_outs(name: str, out: Any, count: int, position: int) -> None:
 
 def check_gradients(row: Row | Composed, flat: Sequence[Any], out: Any) -> bool:
     """Whether what is put into ``out=`` would be recorded; PyTorch's error where that cannot be."""
+    if row.outputs and not isinstance(out, (tuple, list)):
+        check_outs(called(row), out, len(row.outputs), 0)
     outs = out if isinstance(out, (tuple, list)) else (out,)
     if not modes.grad_enabled() or (row.constant and not row.ruleless):
         return False
@@ -86,9 +88,10 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
     parts = [*zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True)]
     if isinstance(row.out, dict):
         parts.sort(key=lambda part: [*row.out].index(part[0]))
-    for part, target, source in parts:
-        if checks_kinds_first:
+    if checks_kinds_first:
+        for part, target, source in parts:
             _check_out(row, target, source, part)
+    for part, target, source in parts:
         _check_memory(row, flat, target)
         if not checks_kinds_first:
             is_elementwise = isinstance(row, Row) and row.typed is not None and row.batched == "point"

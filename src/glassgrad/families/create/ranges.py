@@ -347,7 +347,7 @@ def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
                 target.resize_(part._array.shape).copy_(part)
             return None
         copy = compact(viewed)
-        return copy if out is None else into(compact.row, (input,), out, copy)
+        return copy if out is None else into(Composed(name, copied=True), (input,), out, copy)
 
     copied.__name__ = copied.__qualname__ = name
     copied.__doc__ = f"{doc}, in memory of its own."

@@ -41,6 +41,8 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     size = input._array.shape[axis_of(dim, ndim)]
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = start if type(start) is int else whole("narrow", start, "start", 3)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")

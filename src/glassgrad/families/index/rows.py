@@ -275,7 +275,7 @@ select_scatter.derivative(
 
 @op(
     **_SCATTERED, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)},
-    out=errors.OUT_DTYPE, aligned=True,
+    out=errors.OUT_DTYPE,
 )  # fmt: skip
 def slice_scatter(
     self: Any, src: Any, /, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1

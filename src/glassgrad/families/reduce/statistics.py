@@ -54,7 +54,7 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights._array.size} != {observations}"
         )
-    if weights._array.size and np.min(all_values(weights)) < 0:
+    if weights._array.size and not np.min(all_values(weights)) >= 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
