@@ -87,7 +87,8 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
     parts = [*zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True)]
     if isinstance(row.out, dict):
-        parts.sort(key=lambda part: [*row.out].index(part[0]))
+        order = [*row.out]
+        parts.sort(key=lambda part: order.index(part[0]))
     if checks_kinds_first:
         for part, target, source in parts:
             _check_out(row, target, source, part)

@@ -451,8 +451,8 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
 def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:
     """Two integers of a setting that is one number or two."""
-    if not isinstance(value, (tuple, list)) and getattr(value, "ndim", 0):  # which a function in Python reads as a list
-        value = tuple(value)
+    if not isinstance(value, (tuple, list)) and getattr(value, "ndim", False):
+        value = tuple(value)  # as a function in Python reads it
     if isinstance(value, (tuple, list)):
         value = tuple([number_of(part) for part in value])
     pair = numbers(value, 2)

@@ -111,19 +111,20 @@ def matrix_norm(
         input = input.to(dtype)
     if isinstance(ord, str) and ord != "nuc":
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    if ord == "nuc" or abs(ord) == 2:
+    size = 2 if isinstance(ord, str) else abs(ord)
+    if size == 2:
         if input._array.dtype.itemsize == 2:
             kind = input.dtype.scalar_name
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
         norms = _spectral(input, ord, rows, columns, keepdim)
         return norms if out is None else into("linalg_matrix_norm", (input,), out, norms, errors.OUT_SAFELY, True)
-    if abs(ord) not in (1, inf):
+    if size not in (1, inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
-    first, then = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    first, then = (rows, columns) if size == 1 else (columns, rows)
     if not keepdim and then > first:
         then -= 1
     sums = vector_norm(input, 1, first, keepdim)
-    return (amax if ord > 0 else amin)(sums, then, keepdim, out=out)
+    return (amax if ord == size else amin)(sums, then, keepdim, out=out)
 
 
 def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Any:
