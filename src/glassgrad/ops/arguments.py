@@ -106,10 +106,53 @@ def _is_too_large(value: Any) -> bool:
     return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
+def _check_absent(name: str, listed: bool, args: Any, given: Any, error: AttributeError) -> None:
+    """Raise PyTorch's error where what was asked for a tensor's attribute is an argument, or an element of one."""
+    absent = error.obj
+    values = [(0, args), *((0, value) for value in args)] if listed else [*enumerate(value for *_, value in given)]
+    for number, value in values:
+        for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
+            if element is absent:
+                words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
+                raise TypeError(words) from error
+    for each, position, value in given:
+        if value is absent:
+            words = f"{name}(): argument '{each}'{position} must be Tensor, not {called(value)}"
+            raise TypeError(words) from error
+
+
+def _check_sizes(name: str, counted: Any, error: Exception) -> None:
+    """Raise PyTorch's error for the first whole number that no dimension or size can be."""
+    for value in counted:
+        if _is_too_large(value):
+            raise ValueError("Overflow when unpacking long long") from error
+        for at, element in enumerate(value if isinstance(value, (list, tuple)) else (), 1):
+            if _is_too_large(element):
+                words = f'failed to unpack the object at pos {at} with error "Overflow when unpacking long long"'
+                raise TypeError(f"{name}(): an argument {words}") from error
+
+
+def _check_complex(declared: Any, given: Any, args: Any, error: Exception) -> None:
+    """Raise PyTorch's error for a complex number beside real ones."""
+    is_number = any(isinstance(value, complex) and declared.get(name) == "Number" for name, _, value in given)
+    to = _computed_in(args[0]) if is_number and isinstance(args[0], (Tensor, np.ndarray)) else "double"
+    raise RuntimeError(f"value cannot be converted to type {to} without overflow") from error
+
+
+def _translated(args: Any, error: Exception) -> Exception | None:
+    """What PyTorch says where Python failed on its own: on a number beyond 64 bits, or a size that a tensor lacks."""
+    if isinstance(error, OverflowError):
+        return RuntimeError("value cannot be converted to type int64_t without overflow")
+    has_number = any(isinstance(value, (Tensor, np.ndarray)) and not value.ndim for value in args)
+    if has_number and type(error) is IndexError and str(error) == "tuple index out of range":
+        return IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return None
+
+
 def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a call that failed for another reason."""
     plain = inspect.unwrap(function)
-    in_python = is_in_python(function)
+    name, own, in_python = plain.__name__, parameters(plain), is_in_python(function)
     names, declared = _declared(function, plain)
     given = [*_given(names, args, kwargs)]
     hides = bool(plain.__code__.co_flags & inspect.CO_VARARGS)  # which of its arguments is which
@@ -117,48 +160,27 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         if declared is _NONE:
             return
         if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
-            _check_types(plain.__name__, declared, given, error)
-            if hides:
-                return
-            is_number = any(isinstance(value, complex) and declared.get(name) == "Number" for name, _, value in given)
-            to = _computed_in(args[0]) if is_number and isinstance(args[0], (Tensor, np.ndarray)) else "double"
-            raise RuntimeError(f"value cannot be converted to type {to} without overflow") from error
+            _check_types(name, declared, given, error)
+            if not hides:
+                _check_complex(declared, given, args, error)
+            return
         if "Overflow when unpacking" not in str(error):
             return
-    absent = getattr(error, "obj", declared) if isinstance(error, AttributeError) else declared
-    is_list = hides and not plain.__code__.co_argcount  # whose one argument may be a list, too
-    for number, value in [(0, args), *((0, value) for value in args)] if is_list else enumerate(v for *_, v in given):
-        for at, element in enumerate(value if isinstance(value, (list, tuple)) else ()):
-            if element is absent:
-                words = f"expected Tensor as element {at} in argument {number}, but got {called(element)}"
-                raise TypeError(words) from error
-    for name, position, value in given:
-        if value is absent:
-            words = f"{plain.__name__}(): argument '{name}'{position} must be Tensor, not {called(value)}"
-            raise TypeError(words) from error
-    _check_types(plain.__name__, declared, given, error)
-    names = parameters(plain)
-    singles = len(args) if not names or "args" in names else plain.__code__.co_argcount  # then sizes, one by one
+    if isinstance(error, AttributeError) and error.name is not None:  # Python's own
+        _check_absent(name, hides and not plain.__code__.co_argcount, args, given, error)
+    _check_types(name, declared, given, error)
+    singles = len(args) if not own or "args" in own else plain.__code__.co_argcount  # then sizes, one by one
     counted = [
-        None if name in _SCALARS and "int" not in str(declared.get(name)) else value
-        for name, value in (*zip(names, args[:singles], strict=False), *kwargs.items())
+        None if each in _SCALARS and "int" not in str(declared.get(each)) else value
+        for each, value in (*zip(own, args[:singles], strict=False), *kwargs.items())
     ]
-    for value in () if declared is _NONE else (*counted, args[singles:]):
-        if _is_too_large(value):
-            raise ValueError("Overflow when unpacking long long") from error
-        for at, element in enumerate(value if isinstance(value, (list, tuple)) else (), 1):
-            if _is_too_large(element):
-                words = f'failed to unpack the object at pos {at} with error "Overflow when unpacking long long"'
-                raise TypeError(f"{plain.__name__}(): an argument {words}") from error
-    if isinstance(error, OverflowError) and not in_python:
-        raise RuntimeError("value cannot be converted to type int64_t without overflow") from error
-    has_number = any(isinstance(value, (Tensor, np.ndarray)) and not value.ndim for value in args)
-    is_pythons = type(error) is IndexError and str(error) == "tuple index out of range"
-    if has_number and is_pythons and not in_python:  # it was asked for a size
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions") from error
-    name = plain.__name__
+    if declared is not _NONE:
+        _check_sizes(name, (*counted, args[singles:]), error)
+    if in_python:
+        return
+    if (said := _translated(args, error)) is not None:
+        raise said from error
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS
-    writes = writes and not in_python
     target = args[0] if args and writes else None
     if isinstance(target, Tensor) and target.requires_grad and modes.grad_enabled():
         check_writable(target, True)
