@@ -139,11 +139,12 @@ def _check_complex(declared: Any, given: Any, args: Any, error: Exception) -> No
     raise RuntimeError(f"value cannot be converted to type {to} without overflow") from error
 
 
-def _translated(args: Any, error: Exception) -> Exception | None:
+def _translated(given: Any, error: Exception) -> Exception | None:
     """What PyTorch says where Python failed on its own: on a number beyond 64 bits, or a size that a tensor lacks."""
-    if isinstance(error, OverflowError):
-        return RuntimeError("value cannot be converted to type int64_t without overflow")
-    has_number = any(isinstance(value, (Tensor, np.ndarray)) and not value.ndim for value in args)
+    values = [value for *_, value in given]
+    if isinstance(error, OverflowError) and any(isinstance(value, int) and 0 < value >> 63 < 2 for value in values):
+        return RuntimeError("value cannot be converted to type int64_t without overflow")  # which is an uint64_t
+    has_number = any(isinstance(value, (Tensor, np.ndarray)) and not value.ndim for value in values)
     if has_number and type(error) is IndexError and str(error) == "tuple index out of range":
         return IndexError("Dimension specified as 0 but tensor has no dimensions")
     return None
@@ -178,7 +179,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
         _check_sizes(name, (*counted, args[singles:]), error)
     if in_python:
         return
-    if (said := _translated(args, error)) is not None:
+    if (said := _translated(given, error)) is not None:
         raise said from error
     writes = name.endswith("_") and not name.endswith("__") and name not in _NO_OPERATIONS
     target = args[0] if args and writes else None

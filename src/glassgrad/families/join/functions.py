@@ -347,7 +347,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r == 0:
         return wrap(np.zeros((0,), input._array.dtype))
     count = input._array.size
-    if count**r >= 1 << 63:
+    if count > 1 and (r > 62 or count**r >= 1 << 63):
         raise RuntimeError("numel: integer multiplication overflow")
     positions = np.indices((count,) * r)
     chosen = np.ones((count,) * r, bool)
