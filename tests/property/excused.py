@@ -64,7 +64,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
+COMPOSED = "matrix_power|lerp|kron|multi_dot|tensordot|nanmean|tensorinv"
 #: What gives a tensor other sizes without recording.
 CHANGED = r"no_grad.*(_\(|out=)|data ="
 REASONS = [
@@ -89,6 +89,7 @@ REASONS = [
     Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
     Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
     Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
+    Reason("PyTorch has no gradient of it", "words", "aten::floor_divide_ is not", r"floordiv__|floor_divide_"),
     Reason("PyTorch has no gradient of it", "words", "^.Autograd not support dtype"),
     Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
@@ -185,6 +186,7 @@ REASONS = [
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
+    Reason("the sign of NaN", "words", r"range of \[-nan", last("histc")),
     Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
     Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),
     Reason("classes print with our names", "words", r"class 'torch\.Tensor'.*class 'glassgrad", last("sym_(max|min)")),
@@ -195,7 +197,7 @@ REASONS = [
         "which of its steps refuses a dtype", "words", r"(ldexp|mvlgamma: result type \w+) can't be cast",
         last("ldexp_?|mvlgamma_?|multigammaln"),
     ),
-    Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(_transpose)?\dd")),
+    Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
     Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),
 ]

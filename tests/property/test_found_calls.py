@@ -65,6 +65,10 @@ CALLS = {
         torch.t_copy(x, out=torch.zeros(0).double()) | torch.t_copy(x, out=torch.zeros(0)) | torch.t_copy(a, out=a)
         torch.min(a, 0, out=(a[0], a[0])) | torch.slice_scatter(a, a[:1], 0, 1, 2, out=a)
     """,
+    "two dtypes": """
+        torch.baddbmm(a[None], b[None], b[None].double()) | torch.baddbmm(a[None], a[None].double(), b[None].double())
+        torch.baddbmm(a[None].double(), a[None], b[None].double()) | torch.scatter(a, 1, i[:, :1] * 0, a, reduce=False)
+    """,
     "values of odd sizes, kinds and numbers": """
         torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')
         torch.linalg.matrix_rank(torch.ones(2, 0, 3), hermitian=True) | torch.linalg.cond(c, 'nuc')
