@@ -431,7 +431,7 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
         for line in lines:
             if found := compared(yours, ours, line):
                 found = parsed(*found)
-                is_known = is_free(lines, *found) or (all(ours.said) and tells_another_fault(text, ours.said))
+                is_known = is_free(lines, *found) or (all(ours.told) and tells_another_fault(text, ours.told))
                 return lines, None if is_known else found
         for line in back(yours.pool, seed % 3 == 0):
             lines.append(line)

@@ -176,7 +176,7 @@ class Run:
         exec(OWN, self.scope)  # noqa: S102  this file's own
         self.slopes: set[str] = set()  # whose nodes are not promised
         self.done: list[str] = []
-        self.said = "", ""  # by the last line: the type and words of its error
+        self.told = "", ""  # by the last line: the type and words of its error
         self.versions: dict[str, tuple[Any, int]] = {}  # what the tensors had when they were made
         engine.manual_seed(0)
 
@@ -195,10 +195,10 @@ class Run:
             try:
                 exec(line, self.scope)  # noqa: S102  the lines are this file's own
             except Exception as error:  # noqa: BLE001
-                self.said = type(error).__name__, VERSIONS.sub(_later, clean(error))
+                self.told = type(error).__name__, VERSIONS.sub(_later, clean(error))
             else:
-                self.said = "", ""
-        return self.said
+                self.told = "", ""
+        return self.told
 
     def written(self, name: str, tensor: Any) -> int:
         """How often a tensor was written since it was made: composed operations write what they make."""
@@ -283,7 +283,7 @@ class Ended(Exception):  # noqa: N818  no error
 def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     """The same, where refusals of two sorts tell which of several faults is told."""
     found = compared(yours, ours, line)
-    theirs, mine = faults(yours.said[1]), faults(ours.said[1])
+    theirs, mine = faults(yours.told[1]), faults(ours.told[1])
     return None if found and found[0] in ("type", "words") and theirs and mine and not theirs & mine else found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -347,6 +348,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r == 0:
         return wrap(np.zeros((0,), input._array.dtype))
     count = input._array.size
+    r = operator.index(r)
     if count > 1 and (r > 62 or count**r >= 1 << 63):
         raise RuntimeError("numel: integer multiplication overflow")
     positions = np.indices((count,) * r)

@@ -76,21 +76,23 @@ def reduced(values: Any, reduction: int) -> Any:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
-    """Input and target at their common sizes, with PyTorch's warning where those differ."""
+def _same_sizes(input: Any, target: Any, weight: Any = None) -> tuple[Any, Any]:
+    """Input and target at their common sizes, with PyTorch's warning where those differ; weights have the input's."""
     if target.size() != input.size():
         warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
-    return together(input, target)
+    common = together(input, target)
+    if weight is not None and weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    return common
 
 
 def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, reduction: str) -> Tensor:
     """The loss of each difference times ``weight``, of the sizes of ``input``; their mean is that of weights."""
-    first, second = _same_sizes(input, target)
-    _check_sizes(weight, input.size())
-    values = loss(first - second) * weight
+    input, target = _same_sizes(input, target, weight)
+    values = loss(input - target) * weight
     if reduction == "none":
         return values
     if reduction == "sum":
@@ -98,11 +100,6 @@ def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, r
     if reduction == "mean":
         return sum(values) / sum(weight)
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
-
-
-def _check_sizes(weight: Any, sizes: Any) -> None:
-    if weight.size() != sizes:
-        raise ValueError("Weights and input must have the same size.")
 
 
 @audible
@@ -153,10 +150,7 @@ def smooth_l1_loss(
 @audible
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
-    sizes = input.size()
-    input, target = _same_sizes(input, target)
-    if weight is not None:
-        _check_sizes(weight, sizes)
+    input, target = _same_sizes(input, target, weight)
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
