@@ -65,6 +65,12 @@ CALLS = {
         torch.t_copy(x, out=torch.zeros(0).double()) | torch.t_copy(x, out=torch.zeros(0)) | torch.t_copy(a, out=a)
         torch.min(a, 0, out=(a[0], a[0])) | torch.slice_scatter(a, a[:1], 0, 1, 2, out=a)
     """,
+    "one size more, or too many": """
+        torch.fft.ifftshift(a[0, 0], 1) | torch.nn.functional.upsample(a[None], scale_factor=2**63)
+        torch.histogram(c, 3, weight=c[0]) | torch.histogram(c, 3, weight=c.reshape(4, 5))
+        torch.combinations(c, 2**63)
+        torch.nn.functional.interpolate(a[None], scale_factor=-1e30) | torch.combinations(c[:2], torch.tensor(2))
+    """,
     "two dtypes": """
         torch.baddbmm(a[None], b[None], b[None].double()) | torch.baddbmm(a[None], a[None].double(), b[None].double())
         torch.baddbmm(a[None].double(), a[None], b[None].double()) | torch.scatter(a, 1, i[:, :1] * 0, a, reduce=False)

@@ -347,7 +347,7 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
     demand(function, input=input)
     sizes = input._array.shape
     dims = range(len(sizes)) if dim is None else [dim] if hasattr(dim, "__index__") else dim
-    dims = tuple(axis_of(d, len(sizes)) for d in dims)
+    dims = tuple(_axis(input, d) for d in dims)
     return roll(input, tuple((sizes[d] + extra) // 2 for d in dims), dims)  # type: ignore[no-any-return]
 
 

@@ -255,12 +255,13 @@ def layer_norm(
                 f"{called(normalized_shape)}"
             )
         normalized_shape = tuple(normalized_shape)
-    normalized_shape = tuple([number_of(size) for size in normalized_shape])
-    if any(isinstance(size, float) for size in normalized_shape):
-        raise TypeError(
-            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element of type "
-            f"{called(normalized_shape[0])} at pos 0"
-        )
+    if normalized_shape and type(normalized_shape[0]) is not int:
+        normalized_shape = tuple([number_of(size) for size in normalized_shape])
+        if isinstance(normalized_shape[0], float):
+            raise TypeError(
+                "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element of "
+                f"type {called(normalized_shape[0])} at pos 0"
+            )
     check_tensor(input, "layer_norm")
     check_normalized(input, normalized_shape, weight, bias)
     check_kinds(input, weight, bias)

@@ -247,7 +247,7 @@ def histogram(
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
     heavy = weight
-    if weight is not None and weight._array.size == input._array.size:
+    if weight is not None:
         heavy = wrap(np.asarray(weight._array).reshape(-1))
     hist, edges = _of(_counted(points, [bins], range, heavy, density), "histogram", input, bins, weight)
     return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
