@@ -67,6 +67,7 @@ CALLS = {
     """,
     "one size more, or too many": """
         torch.fft.ifftshift(a[0, 0], 1) | torch.nn.functional.upsample(a[None], scale_factor=2**63)
+        torch.argsort(c, out=i) | torch.argsort(c, stable=False, out=i) | torch.linalg.cond(b, 1j)
         torch.histogram(c, 3, weight=c[0]) | torch.histogram(c, 3, weight=c.reshape(4, 5))
         torch.combinations(c, 2**63)
         torch.nn.functional.interpolate(a[None], scale_factor=-1e30) | torch.combinations(c[:2], torch.tensor(2))

@@ -247,6 +247,8 @@ def matrix_rank(
 def cond(input: Tensor, p: Number | str | None = None, *, out: Any = None) -> Tensor:
     """How much matrices may enlarge relative errors, measured by the norm of order ``p``."""
     demand("linalg_cond", input=input)
+    if isinstance(p, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
     name = "linalg.cond" if p is None else f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})"
     if isinstance(p, str):
         matrices(name, input)

@@ -42,6 +42,8 @@ def argsort(
     input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None
 ) -> Tensor:
     """Where the elements are that come in order along ``dim``."""
+    if out is not None and stable is None:
+        raise TypeError('argsort() missing 1 required positional arguments: "stable"')
     places = rows.sort(input, dim, descending)[1]
     return places if out is None else into(Composed("argsort"), (input,), out, places)  # type: ignore[no-any-return]
 
