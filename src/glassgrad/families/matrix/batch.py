@@ -61,8 +61,7 @@ def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Num
             axis_of(dim, array.ndim)
     check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
     if self.dtype == batch1.dtype != batch2.dtype:
-        names = scalar_name(self), scalar_name(batch2)
-        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+        raise RuntimeError(f"expected scalar type {scalar_name(self)} but found {scalar_name(batch2)}")
     names = [c_name(array) for array in (self, batch1, batch2)]
     if len(set(names)) > 1:
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
