@@ -462,6 +462,9 @@ def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...
             f"{function}(): argument '{name}' (position {position}) must be tuple of ints, but found element of type "
             f"{called(first)} at pos 0"
         )
+    if any(not -(2**63) <= n < 2**63 for n in pair):
+        words = 'failed to unpack the object at pos 1 with error "Overflow when unpacking long long"'
+        raise TypeError(f"{function}(): argument '{name}' {words}")
     return pair
 
 
