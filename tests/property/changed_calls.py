@@ -8,10 +8,11 @@ or over the first tensor, the same is called by other names, as a method, with n
 from __future__ import annotations
 
 import inspect
+import itertools
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any
 
@@ -21,7 +22,7 @@ import glassgrad
 from tests import counts
 from tests.property.excused import TYPES, faults, reason
 from tests.property.further_calls import SAMPLES
-from tests.property.random_programs import DTYPES, Ended, Run, difference
+from tests.property.random_programs import DTYPES, Ended, Run, compared, difference
 from tests.samples import Sample, T, all_samples
 from tests.torch_reference import torch
 
@@ -54,7 +55,7 @@ def samples() -> dict[str, list[Sample]]:
     for sample in [*all_samples(), *SAMPLES]:
         if sample.in_torch and not LEFT_OUT.search(sample.name):
             try:
-                Text(random.Random(0), sample)
+                Text(0, sample)
             except Unwritten:
                 continue
             written.setdefault(sample.name, []).append(sample)
@@ -91,57 +92,75 @@ def literal(value: Any) -> str:
 
 
 class Text:
-    """A sample's call as lines of Python, with changes."""
+    """A sample's call as lines of Python, with changes, but at the places that are ``kept`` as the sample has them.
 
-    def __init__(self, chance: random.Random, sample: Sample, changes: int = 0) -> None:
-        self.chance, self.sample = chance, sample
+    Each place draws numbers of its own: to keep one leaves the others as they are.
+    """
+
+    def __init__(self, seed: int, sample: Sample, changes: int = 0, kept: Collection[str] = ()) -> None:
+        self.seed, self.sample, self.changes, self.kept = seed, sample, changes, kept
+        self.changed: list[str] = []  # the places that were drawn
         self.lines: list[str] = []
         self.names: list[str] = []
+        chance = self.chance = random.Random(seed)
         tensors = sum(isinstance(part, T) for part in _leaves([*sample.args, *sample.kwargs.values()]))
         others = len(sample.args) + len(sample.kwargs) - tensors
         places = ["tensor"] * 3 * bool(tensors) + ["number"] * 2 * (others > 0) + ["form"] * bool(tensors)
         kinds = Counter(chance.choice(places) for _ in range(changes)) if places else Counter()
         self.odds = {"tensor": kinds["tensor"] / max(tensors, 1), "number": kinds["number"] / max(others, 1)}
-        self.dtype = chance.choice(sample.only)
-        self.kind = chance.choice(DTYPES) if changes and chance.random() < 0.15 else ""  # of all that are floats
-        self.seed = chance.randrange(1000)
         self.is_shared = changes > 0 and tensors > 0 and chance.random() < 0.2  # all lies in one piece of memory, m
+        self.dtype, self.kind = sample.only[0], ""
+        if self.is_changed("dtype", 1.0):
+            self.dtype = self.chance.choice(sample.only)
+            self.kind = self.chance.choice(DTYPES) if changes and self.chance.random() < 0.15 else ""  # of all floats
         if self.is_shared:
             numbers = np.random.default_rng(self.seed).uniform(0.2, 2.5, LARGEST).round(3)
             self.lines.append(f"m = torch.tensor({literal(numbers.tolist())}, dtype=torch.{self.dtype})")
-        args = [self.argument(value) for value in sample.args]
+        args = [self.argument(value, str(number)) for number, value in enumerate(sample.args)]
         kwargs = {
-            name: self.argument(value)
+            name: self.argument(value, name)
             for name, value in sample.kwargs.items()
-            if isinstance(value, T) or chance.random() > self.odds["number"] / 3
+            if isinstance(value, T) or not self.is_changed(f"no {name}", self.odds["number"] / 3)
         }
         self.call(args, kwargs, kinds["form"] > 0)
+        histories = [line for line in self.lines if line.endswith("requires_grad_()")]
+        if histories and not self.is_changed("histories", 1.0):
+            self.lines = [line for line in self.lines if line not in histories]
 
-    def argument(self, value: Any) -> str:
+    def is_changed(self, place: str, odds: float) -> bool:
+        """Whether a place is changed, which is noted; the numbers drawn from here on are those of the place."""
+        self.chance = random.Random(f"{self.seed} {place}")
+        if self.chance.random() >= odds:
+            return False
+        self.changed.append(place)
+        return place not in self.kept
+
+    def argument(self, value: Any, place: str) -> str:
         """The expression of an argument; tensors get a line of their own."""
         if isinstance(value, T):
-            return self.tensor(value)
+            return self.tensor(value, place)
         if isinstance(value, list | tuple) and any(isinstance(part, T) for part in _leaves([value])):
-            return f"[{', '.join(map(self.argument, value))}]"
-        if self.chance.random() < self.odds["number"]:
+            return f"[{', '.join(self.argument(part, f'{place}.{at}') for at, part in enumerate(value))}]"
+        if self.is_changed(place, self.odds["number"]):
             number = self.chance.choice(NUMBERS)
             if isinstance(value, tuple | list) and value and self.chance.random() < 0.6:
                 return literal(tuple(self.chance.choice([value[1:], (*value, value[-1]), (number, *value[1:])])))
             return self.names[0] if self.names and self.chance.random() < 0.1 else literal(number)
         return literal(value)
 
-    def tensor(self, spec: T) -> str:
+    def tensor(self, spec: T, place: str) -> str:
         """The name of a tensor, made in a line before."""
+        is_piece = self.is_shared and spec.kind == "float"
+        is_changed = self.is_changed(place, 1.0 if is_piece else self.odds["tensor"] * (not self.is_shared))
         chance = self.chance
-        array = spec.array(np.random.default_rng(self.seed + len(self.names)), self.dtype)
+        array = spec.array(np.random.default_rng([self.seed, *place.encode()]), self.dtype)
         if array.size > LARGEST or len(self.names) == len(NAMES):
             raise Unwritten
         name = NAMES[len(self.names)]
-        if self.is_shared and spec.kind == "float":
+        if is_piece and is_changed:
             self.lines.append(f"{name} = {self.window(array.shape)}")
             self.names.append(name)
             return name
-        is_changed = chance.random() < self.odds["tensor"] and not self.is_shared
         changes = ["dtype", "dtype", "sizes", "sizes", "layout", "shared", "number", "elements"]
         what = chance.choice(changes) if is_changed else ""
         if what == "number":
@@ -156,9 +175,9 @@ class Text:
             if kind == "uint8":
                 array = abs(array)
         if what == "elements":
-            for place in range(array.size):
+            for at in range(array.size):
                 if chance.random() < 0.3 and array.dtype.kind in "ifc" and not LARGE.search(self.sample.name):
-                    array.flat[place] = chance.choice(INTEGERS if array.dtype.kind == "i" else FLOATS)
+                    array.flat[at] = chance.choice(INTEGERS if array.dtype.kind == "i" else FLOATS)
         layouts = ["turned", "strided", "expanded", "window", "overlapping"]
         layout = chance.choice(layouts) if what == "layout" else spec.layout
         self.lines.append(f"{name} = {laid(array, kind, layout)}")
@@ -188,12 +207,13 @@ class Text:
         name = self.spelled()
         of_tensor = name.startswith("Tensor.")
         short = name.rpartition(".")[2]
-        names = parameters(name) if is_changed and short[:2] != "__" else []
+        is_changed = self.is_changed("form", float(is_changed or self.is_shared))
+        names = parameters(name) if is_changed and not self.is_shared and short[:2] != "__" else []
         if len(names) >= len(args) > 1 and self.chance.random() < 0.4:
             first = self.chance.randrange(1, len(args))
             kwargs = {**dict(zip(names[first:], args[first:], strict=False)), **kwargs}
             args = args[:first]
-        form = self.form() if is_changed or self.is_shared else ""
+        form = self.form() if is_changed else ""
         words = [*args, *(f"{key}={value}" for key, value in kwargs.items())]
         if form and form != "inplace" and not of_tensor:
             if self.chance.random() < 0.9:  # or nothing but that they require gradients would be told
@@ -211,7 +231,7 @@ class Text:
     def spelled(self) -> str:
         """The name, or another name of the same."""
         name = self.sample.name
-        if not sum(self.odds.values()) or self.chance.random() < 0.7:
+        if not self.is_changed("name", 0.3 * (sum(self.odds.values()) > 0)):
             return name
         short = name.rpartition(".")[2]
         others = [space + short for space in SPACES] + [f"Tensor.{short}", f"{name}_", f"{short}_", f"Tensor.{short}_"]
@@ -315,17 +335,36 @@ class CallRun(Run):
         return self.engine.tensor([*str(value).encode()])
 
 
-def written(seed: int) -> list[str]:
-    """The lines of a changed call."""
+def written(seed: int) -> Text:
+    """A changed call."""
     chance = random.Random(seed)
     while True:
+        sample = chance.choice(samples()[chance.choice([*samples()])])
         try:
-            sample = chance.choice(samples()[chance.choice([*samples()])])
-            lines = Text(chance, sample, chance.choice([0, 1, 1, 1, 1, 2])).lines
+            text = Text(chance.getrandbits(32), sample, chance.choice([0, 1, 1, 1, 1, 2]))
         except Unwritten:
             continue
-        if not ENDS.search(lines[-1]):
-            return lines
+        if not ENDS.search(text.lines[-1]):
+            return text
+
+
+def refusal(lines: list[str], engine: Any = torch) -> tuple[str, str]:
+    """The type and words of the error that lines end with; nothing where there is none."""
+    run = CallRun(engine)
+    return next(filter(any, map(run.do, lines)), ("", ""))
+
+
+def tells_another_fault(text: Text, said: tuple[str, str]) -> bool:
+    """Whether a refusal is what PyTorch says of the same call with fewer changes: of one of several faults."""
+    for count in range(1, len(text.changed)):
+        for kept in itertools.combinations(text.changed, count):
+            try:
+                fewer = refusal(Text(text.seed, text.sample, text.changes, kept).lines)
+            except Unwritten:
+                continue
+            if fewer == said or fewer[0] == said[0] == "TypeError":
+                return True
+    return False
 
 
 #: Whose numbers are what lay in memory, or arbitrary: where elements are equal, or matrices lack rank (docs/limits.md).
@@ -338,7 +377,7 @@ ARBITRARY = re.compile(
 #: What adds up infinities in an order of its own, or elements that PyTorch's kernels hold to be zero.
 INFINITE = re.compile(r"std_mean|var_mean|conv|det\(|linspace|logspace|cholesky|linalg|fft|bilinear")
 #: What rules of PyTorch's say that fail.
-RULES = re.compile("Expected a proper Tensor but got None|view size is not compatible")
+RULES = re.compile("Expected a proper Tensor but got None|view size is not compatible|cannot reshape tensor of 0")
 #: Whose nodes are others: see docs/limits.md.
 NODES = re.compile(r"conv|circular|pdist|_foreach_|_copy\(")
 
@@ -385,13 +424,15 @@ def is_free(lines: list[str], sort: str, said: str) -> bool:
 
 def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
     """A changed call, with the ways back from its results, and the first difference."""
-    lines = written(seed)
+    text = written(seed)
+    lines = [*text.lines]
     yours, ours = CallRun(torch), CallRun(glassgrad)
     try:
         for line in lines:
-            if found := difference(yours, ours, line):
+            if found := compared(yours, ours, line):
                 found = parsed(*found)
-                return lines, None if is_free(lines, *found) else found
+                is_known = is_free(lines, *found) or (all(ours.told) and tells_another_fault(text, ours.told))
+                return lines, None if is_known else found
         for line in back(yours.pool, seed % 3 == 0):
             lines.append(line)
             if found := difference(yours, ours, line):
@@ -404,7 +445,7 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None]:
 def back(pool: dict[str, Any], is_twice: bool) -> Iterator[str]:
     """The ways back from all results, and the ways back from those."""
     wanted = [name for name, tensor in pool.items() if tensor.is_leaf and tensor.requires_grad]
-    for name in [name for name, tensor in pool.items() if name.startswith("r") and tensor.requires_grad]:
+    for name in [name for name, tensor in pool.items() if name.startswith("r") and tensor.requires_grad][:20]:
         yield f"{name}.abs().sum().backward(retain_graph=True)"
         for leaf in wanted * is_twice:
             square = f"({name} * {name}).abs().sum()"
@@ -425,7 +466,7 @@ def main() -> None:
         calls += 1
         if code:
             ended += 1
-            print(f"\n# {seed}: ends the process with {code}", *written(seed), sep="\n", flush=True)
+            print(f"\n# {seed}: ends the process with {code}", *written(seed).lines, sep="\n", flush=True)
             continue
         lines, found = seen
         names.add(next(line for line in lines if line.startswith("r = ")).partition("(")[0])

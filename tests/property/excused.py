@@ -50,7 +50,8 @@ BROKEN = (
 READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
-    r"logsumexp|norm|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|normal|bernoulli|cum(max|min)|median)"
+    r"logsumexp|norm|matrix_power|solve_triangular|slice_scatter|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|"
+    r"normal|bernoulli|cum(max|min)|median)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|torch\.complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
@@ -65,7 +66,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "matrix_power|lerp|kron|slice_scatter|narrow_copy|multi_dot|tensordot|nanmean|tensorinv"
+COMPOSED = "matrix_power|lerp|kron|multi_dot|tensordot|nanmean|tensorinv"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
@@ -87,6 +88,7 @@ REASONS = [
     Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
     Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
     Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
+    Reason("PyTorch has no gradient of it", "words", "aten::floor_divide_ is not", r"floordiv__|floor_divide_"),
     Reason("PyTorch has no gradient of it", "words", "^.Autograd not support dtype"),
     Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
@@ -145,13 +147,16 @@ REASONS = [
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\("),
     Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
-    Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num"),
+    Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
+    Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|addb?mm|baddbmm|addmv|addr)\(|multi_margin"),
     Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
-        last(r"diag|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensorinv|ndtr|lerp|kron", "out="),
+        last(
+            r"diag|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|ndtr|lerp|kron", "out=",
+        ),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -162,15 +167,17 @@ REASONS = [
     Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),
     Reason(
         "PyTorch reads what it has overwritten", "refused", "single memory location",
-        "^m = (.|\n)*" + last("diag|tri[lu]|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+        "^m = (.|\n)*"
+        + last("diag|tri[lu]|addr|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
     ),  # fmt: skip
-    Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, "out=m")),
+    Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, r"out=\(?m")),
     Reason(
         "PyTorch reads what it has overwritten", "numbers", "",
         "^m = (.|\n)*" + last("addm[mv]_|b?addbmm_|masked_scatter_"),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
     Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
+    Reason("composed operations write what they make", "written", "", last("svd", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
     Reason(
@@ -183,18 +190,37 @@ REASONS = [
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error", last(r"fft\.\w+")),
     Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
+    Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
+    Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
+    Reason("the sign of NaN", "words", r"range of \[-nan", last("histc")),
+    Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
+    Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),
+    Reason("classes print with our names", "words", r"class 'torch\.Tensor'.*class 'glassgrad", last("sym_(max|min)")),
+    Reason("windows of nothing", "refused", "pool \\w+ must be positive", last(r"fractional_max_pool\dd")),
+    Reason("PyTorch wraps a number", "numbers", "", last("bucketize", r"2 \*\* 63")),
+    Reason("PyTorch's functions in Python assert", "taken", "Expected bool, got <class", last("broadcast_shapes")),
+    Reason(
+        "which of its steps refuses a dtype", "words", r"(ldexp|mvlgamma: result type \w+) can't be cast",
+        last("ldexp_?|mvlgamma_?|multigammaln"),
+    ),
+    Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
+    Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),
 ]
 
 #: What PyTorch's parser refuses, and is taken here ("lenient") or refused otherwise ("parser").
 TYPES = [
     Reason("settings that serve", "lenient", r"must be (bool|int|float|str|tuple of ints)\b.*, (not|but found)"),
     Reason("settings that serve", "lenient", r"invalid combination of arguments - got \([^)]*Tensor|periodic="),
+    Reason("settings that serve", "lenient", "must be Number, not list", last(r"add(mm|mv|bmm|r)|baddbmm", r"\[\d")),
+    Reason("settings that serve", "lenient", "as element 0 in argument 1", last("histogramdd", "(range|density)=")),
+    Reason("PyTorch's check takes no number", "lenient", r"^..TypeError., .any\(\) rec", last("gaussian_nll_loss")),
     Reason("numbers by which nothing is counted", "lenient", "Overflow when unpacking"),
     Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
     Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),
     Reason("out=None is no out=", "lenient", r"out=NoneType|argument 'out'", last(r"\w+", "out=None")),
     Reason("out=None is no out=", "lenient", "'other'.*must be Tensor, not float", last("where", "out=None")),
+    Reason("functions are methods", "lenient", r"indices_or_sections|got \(\)", last("[vhd]split|repeat_interleave")),
     Reason("out= where PyTorch has none", "lenient|parser", "argument 'out'", last(r"special\.softmax|diag_embed")),
     Reason("out= where PyTorch has none", "lenient|parser", "as element 0 in argument 1", last("histogramdd", "out=")),
     Reason(
@@ -202,13 +228,15 @@ TYPES = [
         last("tile|flip|permute(_copy)?|expand_copy|view_copy|broadcast_to|reshape|view"),
     ),
     Reason(
-        "sizes of functions in Python", "lenient", "0-d tensor|cond must be a bool|an invalid combination",
-        last(r"fold|max_unpool\dd|lp_pool\dd|norm|upsample\w*"),
+        "sizes of functions in Python", "lenient|parser", "0-d tensor|cond must be a bool|an invalid combination",
+        last(r"fold|max_unpool\dd|lp_pool\dd|norm|upsample\w*|interpolate"),
     ),
     Reason("what is no tensor fails by its attributes", "parser", r"^\('AttributeError'.*\('TypeError'"),
     Reason("what is no tensor fails by its attributes", "parser", "'int' object is not callable", "binary_cross"),
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
-    Reason("PyTorch adds a loss to a reduction", "parser", r"\+: 'int' and 'str'", last("multilabel_soft_margin_loss")),
+    Reason("None for what was not given", "lenient", "NoneType", last("contiguous", "None")),
+    Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
+    Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),
 ]  # fmt: skip
 
 
@@ -232,7 +260,7 @@ TRAINED = [
         r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on", r"torch\.func",
     ),  # fmt: skip
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
-    Reason("PyTorch's LBFGS has no copies", "taken", "no attribute '_params'", "deepcopy"),
+    Reason("PyTorch's LBFGS has no copies", "taken|type", "no attribute '_params'", "deepcopy"),
     Reason("PyTorch's search fails at NaN", "taken", "list index out of range", "strong_wolfe"),
     Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16)(.|\n)*LBFGS"),
     Reason("searches where rounding grows", "numbers|results", "", r"LBFGS(.|\n)*\.(half|bfloat16|float)\(\)"),
@@ -243,24 +271,30 @@ TRAINED = [
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_)(.|\n)*prune\.(l1|ln|global)_"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"randn\(\d, \d\)(.|\n)*GroupNorm\((\d), \2,"),
     Reason("slopes that are zero, rounded", "numbers.grad", "", r"(bfloat|float)16(.|\n)*TransformerEncoderLayer\(2,"),
+    Reason("what should be zero, rounded", "taken", "between 0 and 1", r"GroupNorm\((\d), \1,(.|\n)*BCELoss"),
+    Reason("sums of halves at the end of a vector", "numbers", "", r"bfloat16(.|\n)*Adamax\(.*weight_decay=0"),
     Reason("what should be zero, rounded", "numbers", "nan", r"RMSprop\(.*centered=True"),
     Reason("what should be zero, rounded", "numbers.grad", "", ZEROS),
     Reason("what should be zero, rounded", "numbers", "^loss", r"(Group|Instance)Norm(.|\n)*CosineEmbeddingLoss"),
     Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),
+    Reason("hooks of modules have no vmap", "taken", "setup_context", r"backward_pre_hook(.|\n)*func\.grad"),
     Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*func\.[vjh]"),
     Reason("graphs are copied", "taken", "deepcopy protocol", "deepcopy|AveragedModel"),
     Reason("slopes of layers that PyTorch lacks", "taken", "derivative for aten::"),
     Reason("what transforms lack in PyTorch", "taken", "the broadcast|Batching rule|have storage", r"torch\.func"),
+    Reason("what transforms lack in PyTorch", "words", "^['\"]?Batching rule not implemented", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "taken|type|words", "forward (mode )?AD", r"torch\.func"),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
     Reason("PyTorch's slope of huber_loss takes one dtype", "taken", "Found dtype", "Huber"),
     Reason("signs with few digits", "numbers.grad", "", r"TripletMarginLoss\(\S+ 1,(.|\n)*autocast"),
+    Reason("where results lie", "node", "(Add|UnsafeView)Backward0.*'ViewB", r"LocalResponse|AlphaDropout|Dropout\dd"),
     Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "RMSNorm"),
     Reason("where results lie that are drawn upon", "numbers", "", r"channels_last(.|\n)*LocalResponse(.|\n)*Dropout"),
     Reason("roots near zero", "numbers", "", r"(LPPool\dd|PairwiseDistance)\(0\.5"),
     Reason("sequences round once", "numbers.grad", "", r"bfloat16(.|\n)*(LSTM|GRU|RNN)(.|\n)*Norm"),
+    Reason("what is linearized is called once", "refused", "leaf Variable", "linearize"),
     Reason("what is linearized is called once", "refused|words|type", "mutate a", r"BatchNorm(.|\n)*linearize"),
     Reason("what is linearized is called once", "numbers", "", DRAWS + r"(.|\n)*linearize"),
     Reason("sparse gradients that reach rules", "taken", "'SparseCPU' backend|converting to a different layout"),

@@ -176,6 +176,7 @@ class Run:
         exec(OWN, self.scope)  # noqa: S102  this file's own
         self.slopes: set[str] = set()  # whose nodes are not promised
         self.done: list[str] = []
+        self.told = "", ""  # by the last line: the type and words of its error
         self.versions: dict[str, tuple[Any, int]] = {}  # what the tensors had when they were made
         engine.manual_seed(0)
 
@@ -194,8 +195,10 @@ class Run:
             try:
                 exec(line, self.scope)  # noqa: S102  the lines are this file's own
             except Exception as error:  # noqa: BLE001
-                return type(error).__name__, VERSIONS.sub(_later, clean(error))
-        return "", ""
+                self.told = type(error).__name__, VERSIONS.sub(_later, clean(error))
+            else:
+                self.told = "", ""
+        return self.told
 
     def written(self, name: str, tensor: Any) -> int:
         """How often a tensor was written since it was made: composed operations write what they make."""
@@ -278,6 +281,13 @@ class Ended(Exception):  # noqa: N818  no error
 
 
 def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
+    """The same, where refusals of two sorts tell which of several faults is told."""
+    found = compared(yours, ours, line)
+    theirs, mine = faults(yours.told[1]), faults(ours.told[1])
+    return None if found and found[0] in ("type", "words") and theirs and mine and not theirs & mine else found
+
+
+def compared(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     """What sort of difference a line makes between two runs, and its description."""
     before = [(value, value.shape, is_bound(yours, value)) for value in yours.pool.values()] if "out=" in line else []
     wanted, actual = yours.do(line), ours.do(line)
@@ -294,9 +304,6 @@ def difference(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
         raise Ended("PyTorch may leave half of a refused write")
     if found or not wanted[0]:
         return found
-    theirs, mine = faults(wanted[1]), faults(actual[1])
-    if theirs and mine and not theirs & mine:
-        return None  # which of several faults is told
     if wanted[0] != actual[0]:
         return "type", f"{wanted} {actual}"
     if wanted[1] != actual[1] and wanted[0] != "TypeError":  # whose words list every overload

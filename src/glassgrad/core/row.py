@@ -60,8 +60,8 @@ class Columns(TypedDict, total=False):
     view: bool  #: the result shares the memory of the first input
     #: what PyTorch says of an ``out=`` of another dtype (of ``errors.OUT_DTYPE``); ``out=`` may then lie on the inputs.
     #: Where it is not given, a result is cast as one in place is, and no input may lie partly on ``out=``;
-    #: None: there is no ``out=``
-    out: str | None
+    #: None: there is no ``out=``; of several results each may have its own words, in the order in which PyTorch looks
+    out: str | dict[str, str] | None
     disjoint: tuple[str, ...]  #: inputs that may share no memory with what is written, be it in place or ``out=``
     aligned: bool  #: though ``out`` is given, no input may lie partly on what is written
     constant: bool  #: the result never carries a gradient

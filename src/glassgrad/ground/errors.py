@@ -85,6 +85,7 @@ OUT_GRADIENT = (
 #: The operations that PyTorch computes functions by, which it names in that sentence.
 COMPUTED_BY = {
     **{f"linalg_{name}": f"_linalg_{name}" for name in ("det", "slogdet", "eigh")},
+    "slogdet": "_linalg_slogdet",
     "linalg_inv": "linalg_inv_ex", "linalg_cholesky": "linalg_cholesky_ex", "linalg_solve": "_linalg_solve_ex",
     "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "linalg_eigvalsh": "_linalg_eigh",
     "outer": "mul", "kron": "mul", "multi_dot": "mm", "matrix_power": "matmul", "linalg.pinv": "linalg_pinv",

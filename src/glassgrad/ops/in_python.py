@@ -22,6 +22,8 @@ NATIVE = dict.fromkeys(
     threshold_ relu_ selu_ celu_ prelu rrelu_ hardshrink bilinear pixel_shuffle pixel_unshuffle channel_shuffle
     native_channel_shuffle pairwise_distance pdist cosine_similarity""".split(), "torch",
 )  # fmt: skip
+#: Functions in Python that hand their arguments to its parser as they are.
+PARSED = set("elu glu cdist stft istft meshgrid pad rms_norm atleast_1d atleast_2d atleast_3d".split())
 #: Those that it wrote in Python, though ``torch`` has a function of that name too.
 _THERE_TOO = {"celu", "selu", "threshold", "rrelu", "rms_norm"}
 #: Functions of ``torch`` itself in Python: those of ``torch.functional``, and others.

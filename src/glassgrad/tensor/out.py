@@ -17,14 +17,14 @@ from ..ground.runtime import warn
 from .writable import check_cast, check_fits, check_overlap, check_overlap_with
 
 #: What the name of a row that is not public has behind the name of the function that users call.
-_FORM = re.compile("_(dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
+_FORM = re.compile("_(of_complex|dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
 
 
 class Composed(NamedTuple):
     """What ``out=`` asks of a row, of a function of several: see ``Columns.out``."""
 
     name: str
-    out: str = errors.OUT_DTYPE
+    out: str | dict[str, str] = errors.OUT_DTYPE
     castable: bool = False  #: whether ``out`` may have any dtype that the result can be cast to
     copied: bool = False  #: whether PyTorch copies the result into ``out``, which may have a history
     inputs: tuple[str, ...] = ()
@@ -58,6 +58,8 @@ def check_outs(name: str, out: Any, count: int, position: int) -> None:
 
 def check_gradients(row: Row | Composed, flat: Sequence[Any], out: Any) -> bool:
     """Whether what is put into ``out=`` would be recorded; PyTorch's error where that cannot be."""
+    if row.outputs and not isinstance(out, (tuple, list)):
+        check_outs(called(row), out, len(row.outputs), 0)
     outs = out if isinstance(out, (tuple, list)) else (out,)
     if not modes.grad_enabled() or (row.constant and not row.ruleless):
         return False
@@ -83,9 +85,14 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
     recorded = check_gradients(row, flat, outs)
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
-    for part, target, source in zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True):
-        if checks_kinds_first:
+    parts = [*zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True)]
+    if isinstance(row.out, dict):
+        order = [*row.out]
+        parts.sort(key=lambda part: order.index(part[0]))
+    if checks_kinds_first:
+        for part, target, source in parts:
             _check_out(row, target, source, part)
+    for part, target, source in parts:
         _check_memory(row, flat, target)
         if not checks_kinds_first:
             is_elementwise = isinstance(row, Row) and row.typed is not None and row.batched == "point"
@@ -134,7 +141,8 @@ def _check_out(row: Row | Composed, out: Tensor, result: Tensor, part: str) -> N
         check_cast(result._array.dtype, out)
     elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
         shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name, "part": part}
-        raise RuntimeError(row.out.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
+        words = row.out[part] if isinstance(row.out, dict) else row.out
+        raise RuntimeError(words.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
     if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
         raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
 

@@ -55,6 +55,9 @@ def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, writt
 
 def former(row: Row, values: Sequence[Any], written: bool = False) -> tuple[Sequence[Any], Sequence[Any]]:
     """Inputs and settings of a call as PyTorch once took them: numbers in front of what they scale."""
+    inputs, settings = values[: len(row.inputs)], values[len(row.inputs) :]
+    if all(isinstance(value, Tensor) for value in inputs) and (read := as_numbers(settings)) is not None:
+        return inputs, read
     tensors = [value for value in values if isinstance(value, Tensor)]
     numbers = [value for value in values if not isinstance(value, Tensor)]
     if len(tensors) != len(row.inputs) or not 0 < len(numbers) <= len(row.formerly):

@@ -146,7 +146,11 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
 def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Any:
     """``other - alpha * input``."""
     if not is_number(other):
-        return arithmetic.rsub(input, other, alpha)
+        try:
+            return arithmetic.rsub(input, other, alpha)
+        except RuntimeError:
+            arithmetic.sub(other, input, alpha)  # which tells of the two in PyTorch's order
+            raise
     arithmetic.no_single_bool(input, other)
     other = plain(other)
     return arithmetic.rsub_number(raised(input, other), other, alpha)
@@ -372,7 +376,7 @@ def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
 
 
 @composite()
-def addcmul(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1, out: Any = None) -> Tensor:
+def addcmul(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Number = 1, out: Any = None) -> Tensor:
     """``input + value * tensor1 * tensor2``."""
     if more:
         (input, tensor1, tensor2), (value,) = former(combined.addcmul.row, (input, tensor1, tensor2, *more))
@@ -381,7 +385,7 @@ def addcmul(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: 
 
 
 @composite(function=False)
-def addcmul_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
+def addcmul_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Number = 1) -> Tensor:
     """In-place :func:`addcmul`."""
     if more:
         (_, tensor1, tensor2), (value,) = former(combined.addcmul.row, (self, tensor1, tensor2, *more), True)
@@ -390,7 +394,7 @@ def addcmul_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: 
 
 
 @composite()
-def addcdiv(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1, out: Any = None) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Number = 1, out: Any = None) -> Tensor:
     """``input + value * tensor1 / tensor2``."""
     if more:
         (input, tensor1, tensor2), (value,) = former(combined.addcdiv.row, (input, tensor1, tensor2, *more))
@@ -399,7 +403,7 @@ def addcdiv(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: 
 
 
 @composite(function=False)
-def addcdiv_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
+def addcdiv_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Number = 1) -> Tensor:
     """In-place :func:`addcdiv`."""
     if more:
         (_, tensor1, tensor2), (value,) = former(combined.addcdiv.row, (self, tensor1, tensor2, *more), True)
@@ -433,7 +437,7 @@ def _weight(input: Tensor, weight: Any) -> Any:
 
 
 @composite()
-def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Tensor:
     """The point between ``input`` and ``end`` at ``weight``, a number or a tensor."""
     need_tensor("lerp", "input", 1, input)
     _check_lerp(input, end, weight)

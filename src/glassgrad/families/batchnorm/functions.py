@@ -114,8 +114,8 @@ def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
 
 @composite(method=False)
 def instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
+    input: Any, weight: Any, bias: Any, running_mean: Tensor | None, running_var: Tensor | None,
+    use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel of each sample standardised by itself, or by running statistics."""
     check_tensor(input, "instance_norm")
@@ -128,6 +128,10 @@ def instance_norm(
     if bias is not None:
         bias = bias.repeat(batch)
     kind = input.dtype if weight is None else weight.dtype
+    if running_mean is not None and running_var is not None and running_mean.dtype is input.dtype:
+        if running_var.dtype is not input.dtype:  # else both are cast
+            found = running_var.dtype.scalar_name
+            raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {found}")
     means: Any = running_mean.repeat(batch).to(kind) if running_mean is not None else None
     variances: Any = running_var.repeat(batch).to(kind) if running_var is not None else None
     merged = input.contiguous().view(1, batch * channels, *sizes[2:])

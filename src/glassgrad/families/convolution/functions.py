@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, number_of
 from ...ground import modes
 from ...ground.dtypes import called
 from ...ground.listening import audible
@@ -438,10 +438,10 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
     if bias._array.shape[0] != inner[2]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    wanted = [sizes[0] + 2 * pad - inner[0] + 1, sizes[1], inner[2]]
+    if wanted[0] < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {wanted[0]}: {wanted}")
     if pad < 0:  # which leaves out the ends
-        wanted = [sizes[0] + 2 * pad - inner[0] + 1, sizes[1], inner[2]]
-        if wanted[0] < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {wanted[0]}: {wanted}")
         input, pad = constant_pad_nd(input, (0, 0, 0, 0, pad, pad), 0), 0
     return rows.conv_tbc(input, weight, bias, pad)
 
@@ -451,6 +451,10 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 
 def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:
     """Two integers of a setting that is one number or two."""
+    if not isinstance(value, (tuple, list)) and getattr(value, "ndim", False):
+        value = tuple(value)  # as a function in Python reads it
+    if isinstance(value, (tuple, list)):
+        value = tuple([number_of(part) for part in value])
     pair = numbers(value, 2)
     if pair is None:
         first = value[0] if isinstance(value, (tuple, list)) and value else value
@@ -458,6 +462,9 @@ def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...
             f"{function}(): argument '{name}' (position {position}) must be tuple of ints, but found element of type "
             f"{called(first)} at pos 0"
         )
+    if any(not -(2**63) <= n < 2**63 for n in pair):
+        words = 'failed to unpack the object at pos 1 with error "Overflow when unpacking long long"'
+        raise TypeError(f"{function}(): argument '{name}' {words}")
     return pair
 
 
@@ -482,6 +489,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
     sizes = input._array.shape
     if len(sizes) < 3:
+        if not sizes:
+            asked = -1 if input.requires_grad else 1  # by the rule, or by the kernel
+            raise IndexError(f"Dimension specified as {asked} but tensor has no dimensions")
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got 2)"
         )

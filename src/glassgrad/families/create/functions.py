@@ -444,5 +444,7 @@ def new_tensor(
     """A tensor of ``data``, with this one's dtype unless told."""
     if isinstance(data, Tensor):
         warn_of_copy("tensor.new_tensor")
+    if data is None:
+        raise TypeError("must be real number, not NoneType")
     kind = numpy_of(dtype, "new_tensor") or self.dtype.numpy
     return tensor_of(array_of(data, kind), device if device is not None else self.device, requires_grad)

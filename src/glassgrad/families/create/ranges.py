@@ -25,7 +25,7 @@ from ..join.rows import split_with_sizes
 from ..random.uniform import fused
 from ..shape import window
 from ..shape.functions import rearranged
-from ..shape.rows import alias, compact
+from ..shape.rows import alias, axis_of, compact
 from .construct import numpy_of
 from .functions import check_options, check_out, create, filling, number_of, whole
 
@@ -255,13 +255,23 @@ def linspace(
     if steps is None:
         raise no_match("linspace", (start, end), *_LINSPACE)
     first, last, count = _ends("linspace", start, end, steps)
-    kind = numpy_of(dtype, "linspace") or _default_kind(first, last)
+    kind = _kind_of("linspace", dtype, first, last)
     _check_kind("linspace", kind)
 
     def make(sizes: Any, kind: Any) -> Any:
         return _spaced(first, last, count, kind)
 
     return create("linspace", make, (count,), kind, device, requires_grad, out, dtype)
+
+
+def _kind_of(name: str, dtype: Any, *ends: Any) -> Any:
+    """The dtype that is asked for, which must be complex where an end is; or that of the ends."""
+    kind = numpy_of(dtype, name)
+    if kind is not None and kind.kind != "c" and any(isinstance(end, complex) for end in ends):
+        inferred = dtypes.c_name(dtypes.get_default_dtype().to_complex())
+        passed = dtypes.of(kind).scalar_name
+        raise RuntimeError(f"torch.{name}(): inferred dtype {inferred} can't be safely cast to passed dtype {passed}")
+    return kind or _default_kind(*ends)
 
 
 @composite(method=False)
@@ -274,7 +284,7 @@ def logspace(
         raise no_match("logspace", (start, end), *_LINSPACE)
     first, last, count = _ends("logspace", start, end, steps)
     base = number_of("logspace", "base", 4, base)
-    kind = numpy_of(dtype, "logspace") or _default_kind(first, last)
+    kind = _kind_of("logspace", dtype, first, last)
 
     def make(sizes: Any, kind: Any) -> Any:
         return _powers(base, first, last, count, kind)
@@ -337,7 +347,7 @@ def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
                 target.resize_(part._array.shape).copy_(part)
             return None
         copy = compact(viewed)
-        return copy if out is None else into(compact.row, (input,), out, copy)
+        return copy if out is None else into(Composed(name, copied=True), (input,), out, copy)
 
     copied.__name__ = copied.__qualname__ = name
     copied.__doc__ = f"{doc}, in memory of its own."
@@ -356,7 +366,14 @@ def _view(input: Any, *args: Any, **kwargs: Any) -> Any:
 def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     if not input._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    dim = axis_of(dim, input._array.ndim)
     return piece(input, dim, 0 if start is None else start, end, step)
+
+
+def _split(input: Any, split_size: Any, dim: int = 0) -> Any:
+    if isinstance(split_size, bool) or not isinstance(split_size, (int, np.integer)):
+        raise TypeError(f"split_copy(): argument 'split_size' (position 2) must be int, not {called(split_size)}")
+    return input.split(int(split_size), dim)
 
 
 for _name, _doc in (
@@ -366,7 +383,6 @@ for _name, _doc in (
     ("expand", "The tensor repeated along dimensions of size one"),
     ("permute", "The dimensions in another order"),
     ("select", "One index of a dimension"),
-    ("split", "The pieces of a dimension"),
     ("split_with_sizes", "The pieces of a dimension of the sizes listed"),
     ("squeeze", "The tensor without dimensions of size one"),
     ("t", "The transposed matrix"),
@@ -379,6 +395,7 @@ for _name, _doc in (
 _copied("alias_copy", alias, "The tensor")
 _copied("view_copy", _view, "The same elements under other sizes, or as another dtype")
 _copied("slice_copy", _slice, "Part of a dimension")
+_copied("split_copy", _split, "The pieces of a dimension")
 
 
 _copied("view_as_real_copy", view_as_real, "Complex numbers as pairs of real ones")
@@ -396,8 +413,7 @@ def as_strided_scatter(
     need_tensor("as_strided_scatter", "input", 1, input)
     need_tensor("as_strided_scatter", "src", 2, src)
     size, stride = tuple(size), tuple(stride)
-    if len(size) != len(stride):
-        raise RuntimeError("mismatch in length of strides and shape")
+    window.check_window(size, stride)
     if src._array.shape != size:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground import errors
-from ...ground.dtypes import of
+from ...ground.dtypes import Number, of
 from ..arithmetic.rows import no_single_bool
 from ..compare.rows import where
 from ..index.rows import fitted
@@ -140,7 +140,7 @@ def across(ndim: int, dim: int) -> tuple[int, ...]:
 
 
 @op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True)
-def renorm(self: Any, /, p: Any, dim: int, maxnorm: Any) -> Any:
+def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):
@@ -205,7 +205,7 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     refuses=no_single_bool,
     out=None,
 )
-def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
+def dist(self: Any, other: Any, /, p: Number = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
     if isinstance(p, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")

@@ -34,11 +34,11 @@ def embedding(
 ) -> Any:
     """The rows of ``weight`` that ``indices`` names."""
     check_tensor(weight, "embedding")
-    _need_indices(indices, "embedding")
     if weight._array.ndim != 2:
         if not weight._array.ndim and weight.requires_grad and modes.grad_enabled():  # its height is asked for first
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError("'weight' must be 2-D")
+    _need_indices(indices, "embedding")
     return rows.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, named
 from ..cast.rows import to_copy
@@ -233,14 +233,15 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
     values = _promoted(f"fft_{function}", input, True)
     last = (s,) if hasattr(s, "__index__") else s
     dims = (dim,) if hasattr(dim, "__index__") else dim
+    if last is not None and dims is not None and len(last) != len(dims):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    if not values._array.ndim and last is not None and dims is None and len(last):
+        raise RuntimeError(f"Got shape with {len(last)} values but input tensor only has 0 dimensions.")
     if not values._array.ndim and dims is not None and len(dims):
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     if not values._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):
         _at_least_one(function, ())
-    axes, sizes = _plan(values, [*last[:-1], -1] if last is not None and dims is None else None, dims)
-    if last is not None and dims is not None:
-        _plan(values, last, dims)
-        sizes = tuple(had if size == -1 else size for had, size in zip(sizes, last, strict=True))
+    axes, sizes = _plan(values, last, dims)
     if last is None or last[-1] == -1:
         size = _points(2 * (values._array.shape[axes[-1]] - 1))
     else:
@@ -286,6 +287,8 @@ def ihfftn(
     scale = _scale(norm, False)
     values = fft_r2c(_resized(_promoted("fft_ihfftn", input, False), axes, sizes), axes[-1:], scale, True)
     if len(axes) == 1:
+        if isinstance(out, Tensor) and not out.dtype.is_complex:  # which PyTorch writes by another kernel
+            raise RuntimeError(errors.OUT_FOUND.format(Found=values.dtype.scalar_name, Wanted=out.dtype.scalar_name))
         return _into_out("ihfftn", input, out, conj(values))
     values = values.conj_physical()
     return _into_out("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))
@@ -344,7 +347,7 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
     demand(function, input=input)
     sizes = input._array.shape
     dims = range(len(sizes)) if dim is None else [dim] if hasattr(dim, "__index__") else dim
-    dims = tuple(axis_of(d, len(sizes)) for d in dims)
+    dims = tuple(_axis(input, d) for d in dims)
     return roll(input, tuple((sizes[d] + extra) // 2 for d in dims), dims)  # type: ignore[no-any-return]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
-from ...ground.dtypes import called
+from ...ground.dtypes import Number, called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
@@ -41,6 +41,8 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     size = input._array.shape[axis_of(dim, ndim)]
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = start if type(start) is int else whole("narrow", start, "start", 3)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
@@ -61,6 +63,9 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 @composite()
 def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, out: Any = None) -> Tensor:
     """What ``narrow`` gives, in memory of its own."""
+    if length < 0 and isinstance(start, int) and start + length >= 0:
+        size = input.size(dim)  # type: ignore[attr-defined]
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
 
 
@@ -108,7 +113,7 @@ def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtyp
 
 
 @composite(function=False)
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """Write a number onto the main diagonal; with ``wrap``, of a tall matrix, again after each square."""
     shape = self._array.shape
     if len(shape) < 2:
@@ -146,6 +151,8 @@ def _check_mask(function: str, mask: Any, like: str = "") -> None:
 
 def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """The row of ``masked_fill``, its further inputs and its settings."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if not isinstance(mask, Tensor) or not isinstance(value, (bool, int, float, complex, Tensor)):
         marks = "Tensor" if isinstance(mask, Tensor) else called(mask)
         raise TypeError(

@@ -108,7 +108,11 @@ def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: A
 slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
 
 
-@op(public=False, batched="dims", forward="linear")
+@op(
+    public=False, batched="dims", forward="linear", aligned=True,
+    out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  "
+    "If so, please report an enhancement request to PyTorch.)",
+)  # fmt: skip
 def narrow_copy(self: Any, /, dim: Any, start: Any, length: Any) -> Any:
     """A copy of ``length`` indices of ``dim`` from ``start`` on."""
     return slice.row.kernel(self, dim, start, start + length, 1).copy()
@@ -197,7 +201,7 @@ diag_embed.derivative(self=lambda grad, offset, dim1, dim2: diagonal(grad, offse
 
 
 @op(view=True, public=False, shows={"dimension": ("dimension", unsigned)}, batched="dims")
-def unfold(self: Any, /, dimension: Any, size: Any, step: Any) -> Any:
+def unfold(self: Any, /, dimension: int, size: int, step: int) -> Any:
     """The view of all windows of ``size`` along ``dimension``, ``step`` apart, as a new last dimension."""
     axis = axis_of(dimension, self.ndim)
     sizes, strides = (self.shape, self.strides) if self.ndim else ((1,), (self.itemsize,))
@@ -269,7 +273,10 @@ select_scatter.derivative(
 )
 
 
-@op(**_SCATTERED, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
+@op(
+    **_SCATTERED, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)},
+    out=errors.OUT_DTYPE,
+)  # fmt: skip
 def slice_scatter(
     self: Any, src: Any, /, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -278,11 +279,11 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(tensor)}")
+    if any(tensor._array.dtype != tensors[0]._array.dtype for tensor in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     for tensor in tensors:
         if tensor._array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
-        if tensor._array.dtype != tensors[0]._array.dtype:
-            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("xy", "ij"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) >= 2
@@ -299,9 +300,25 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
 
 
 def _shown(tensor: Tensor) -> str:
+    """How PyTorch's C++ writes a tensor of two dimensions at most."""
+    values = np.atleast_2d(np.asarray(tensor._array, np.float64))
+    finite = np.abs(values[np.isfinite(values)])
+    least, most = (
+        int(np.floor(np.log10(end))) + 1 if end else 1 for end in (finite.min(initial=np.inf), finite.max(initial=0))
+    ) if finite.size else (1, 1)
+    scale, form = 1.0, f"{most + 6 if most else 7}.4f"
+    if (values == np.ceil(values)).all():
+        form = "11.4e" if most > 9 else f"{most + 1}.0f"
+    elif most - least > 4:
+        form = "11.4e"
+    elif not 0 <= most <= 5:
+        scale, form = 10.0 ** (most - 1), "7.4f"
+    lines = [" ".join(f"{value / scale:{form}}" for value in row) for row in values.tolist()]
     sizes = ",".join(map(str, tensor._array.shape))
-    lines = "\n".join(" ".join(f"{value:g}".rjust(2) for value in row) for row in np.atleast_2d(tensor._array).tolist())
-    return f"{lines}\n[ torch.{tensor.dtype.scalar_name}Tensor{{{sizes}}} ]"
+    kind = f"torch.{tensor.dtype.scalar_name}Tensor" if tensor._array.dtype != bool else "CPUBoolType"
+    if scale != 1:
+        lines = [f"{scale:g} *", *lines[:1], *(f" {line}" for line in lines[1:])]
+    return "\n".join([*lines, f"[ {kind}{{{sizes}}} ]"])
 
 
 def _vector(tensor: Tensor) -> None:
@@ -312,8 +329,9 @@ def _vector(tensor: Tensor) -> None:
 @composite(method=False)
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of one element of each vector, one in a row."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
+    for at, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {at} in argument 0, but got {called(tensor)}")
     for tensor in tensors:
         _vector(tensor)
     if len(tensors) == 1:
@@ -330,6 +348,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r == 0:
         return wrap(np.zeros((0,), input._array.dtype))
     count = input._array.size
+    r = operator.index(r)
+    if count > 1 and (r > 62 or count**r >= 1 << 63):
+        raise RuntimeError("numel: integer multiplication overflow")
     positions = np.indices((count,) * r)
     chosen = np.ones((count,) * r, bool)
     for before, after in itertools.pairwise(positions):
@@ -452,6 +473,6 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] |
 
 
 @composite()
-def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
     return rows.rot90(input, k, tuple(dims))

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
+from ...ground.dtypes import Number
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
@@ -19,6 +20,7 @@ from ...tensor.out import check_apart
 from ..loss.functions import no_slope
 from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
+from ..reduce.functions import one_dim
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
 from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
@@ -117,9 +119,9 @@ def lu_solve(
 ) -> Tensor:
     """The solutions of equations whose matrices ``lu_factor`` has factored; of the turned ones where ``adjoint``."""
     demand("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
-    square("torch.linalg.lu_solve", LU)
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    square("torch.linalg.lu_solve", LU)
     fits("linalg.lu_solve", LU, B, left)
     same_kind("linalg.lu_solve", LU=LU, B=B)
     if LU._array.dtype not in LAPACK:
@@ -234,7 +236,7 @@ def matrix_rank(
         atol, rtol = tol, 0.0
     absolute, relative = _tolerances(input, atol, rtol)
     free = input.detach()  # type: ignore[attr-defined]
-    values = eigvalsh(free).abs() if hermitian else svdvals(free)
+    values = eigvalsh(free).abs() if hermitian and free._array.size else svdvals(free)
     largest = values.amax(-1) if values.shape[-1] else values.sum(-1)
     least = TABLE["maximum"].caller(absolute, relative * largest).unsqueeze(-1)
     ranks = (values > least).sum(-1)
@@ -242,9 +244,15 @@ def matrix_rank(
 
 
 @audible
-def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
+def cond(input: Tensor, p: Number | str | None = None, *, out: Any = None) -> Tensor:
     """How much matrices may enlarge relative errors, measured by the norm of order ``p``."""
     demand("linalg_cond", input=input)
+    if isinstance(p, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    name = "linalg.cond" if p is None else f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})"
+    if isinstance(p, str):
+        matrices(name, input)
+        square(name, input)
     if input._array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
@@ -256,7 +264,7 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
         ratio = values[..., -1:] / values[..., :1] if p == -2 else values[..., :1] / values[..., -1:]
         ratio = squeeze_dim(ratio, -1)
     else:
-        square(f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})", input)
+        square(name, input)
         if p == "nuc":
             values = svdvals(input)
             ratio = values.sum(-1) * values.reciprocal().sum(-1)  # type: ignore[attr-defined]
@@ -305,7 +313,9 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None,
     moved = input
     if dims is not None:
         ndim = input._array.ndim
-        chosen = [d % ndim for d in dims]
+        chosen = [one_dim(d, ndim) for d in dims]
+        if len(set(chosen)) < len(chosen):
+            raise RuntimeError(f"movedim: repeated dim in `source` ({list(dims)})")
         moved = permute(input, (*(d for d in range(ndim) if d not in chosen), *chosen))
     sizes = moved._array.shape
     columns = sizes[other._array.ndim :]

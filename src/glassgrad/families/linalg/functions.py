@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,7 @@ def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa
 
 
 @audible
-def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
+def lu_factor(A: Tensor, *, pivot: bool = True, out: Sequence[Tensor] | None = None) -> Any:  # noqa: N803
     """Both triangles of each matrix packed in one, and the rows that were swapped, counted from one."""
     return answer("linalg_lu_factor", (A,), out, factored("torch.linalg.lu_factor", A, pivot, True)[:2])
 
@@ -266,7 +267,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
         raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
     if sizes[-2] < sizes[-1]:
         raise RuntimeError(f"{function}: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    if sizes[-1] < tau._array.shape[-1]:
+    if sizes[-1] < tau.size(-1):  # type: ignore[attr-defined]
         raise RuntimeError(f"{function}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     if len(sizes) != tau._array.ndim + 1:
         raise RuntimeError(

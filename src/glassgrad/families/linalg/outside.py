@@ -5,6 +5,7 @@ Of older names PyTorch warns, or they raise because it removed them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -149,10 +150,13 @@ def lu_unpack(
     unpack_data: bool = True,
     unpack_pivots: bool = True,
     *,
-    out: Any = None,  # noqa: N803
+    out: Sequence[Tensor] | None = None,  # noqa: N803
 ) -> Any:
     """The permutation and the two triangles that ``linalg.lu_factor`` packed."""
     demand("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
+    if LU_data._array.ndim < 2:
+        sizes = list(LU_data._array.shape)
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {sizes} instead")
     if unpack_pivots and LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
@@ -405,10 +409,23 @@ def slogdet(input: Tensor, *, out: Any = None) -> Any:
     return answer("slogdet", (input,), out, tuple(equations.slogdet(input)))
 
 
+#: How PyTorch calls their arguments.
+_FORMERLY: dict[str, Callable[..., None]] = {
+    "symeig": lambda input, eigenvectors=False, upper=True, *, out=None: None,
+    "eig": lambda self, eigenvectors=False, *, e=None, v=None: None,
+    "lstsq": lambda input, A, *, out=None: None,
+    "solve": lambda input, A, *, out=None: None,
+    "matrix_rank": lambda input, tol=None, symmetric=False, *, out=None: None,
+}
+
+
 def _removed(name: str, instead: str) -> None:
     space = "" if instead.startswith("\n") else " "
+    accept = _FORMERLY[name]
+    accept.__qualname__ = name
 
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        accept(*args, **kwargs)
         raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed.{space}{instead}")
 
     refuse.__name__ = refuse.__qualname__ = name

@@ -76,20 +76,22 @@ def reduced(values: Any, reduction: int) -> Any:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
-    """Input and target at their common sizes, with PyTorch's warning where those differ."""
+def _same_sizes(input: Any, target: Any, weight: Any = None) -> tuple[Any, Any]:
+    """Input and target at their common sizes, with PyTorch's warning where those differ; weights have the input's."""
     if target.size() != input.size():
         warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         )
-    return together(input, target)
+    common = together(input, target)
+    if weight is not None and weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    return common
 
 
 def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, reduction: str) -> Tensor:
     """The loss of each difference times ``weight``, of the sizes of ``input``; their mean is that of weights."""
-    _check_sizes(weight, input)
-    input, target = _same_sizes(input, target)
+    input, target = _same_sizes(input, target, weight)
     values = loss(input - target) * weight
     if reduction == "none":
         return values
@@ -98,11 +100,6 @@ def _weighed(loss: Callable[[Any], Any], input: Any, target: Any, weight: Any, r
     if reduction == "mean":
         return sum(values) / sum(weight)
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
-
-
-def _check_sizes(weight: Any, input: Any) -> None:
-    if weight.size() != input.size():
-        raise ValueError("Weights and input must have the same size.")
 
 
 @audible
@@ -145,7 +142,7 @@ def smooth_l1_loss(
     mode = number(reduction, size_average, reduce)
     if beta == 0.0:
         return reduced(abs(input - target), mode)
-    if beta < 0:
+    if not beta > 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return rows.smooth_l1_loss(input, target, mode, beta)
 
@@ -153,10 +150,8 @@ def smooth_l1_loss(
 @audible
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
-    if weight is not None:
-        _check_sizes(weight, input)
-    input, target = _same_sizes(input, target)
-    if delta <= 0:
+    input, target = _same_sizes(input, target, weight)
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
         return reduced(_written(rows.huber_loss, input, input, target, 0, delta) * weight, number(reduction))
@@ -224,6 +219,8 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if len(wanted) > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         _check_target(target)
+        if len(sizes) == 1 and target._array.size != 1:
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target._array.size}")
         _check_weight(weight, sizes[-1], input.dtype)
         return rows.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(sizes) == 4:
@@ -257,7 +254,7 @@ def cross_entropy_loss(
 ) -> Any:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     check_tensor(input, "cross_entropy_loss")
-    label_smoothing = float(max(label_smoothing, 0.0))
+    label_smoothing = float(label_smoothing) if label_smoothing > 0 else 0.0  # NaN too is none
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = 0 if input._array.ndim == 1 else 1

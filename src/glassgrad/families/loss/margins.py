@@ -198,8 +198,8 @@ def multilabel_soft_margin_loss(
     values = neg(target * logsigmoid(input) + (1 - target) * logsigmoid(neg(input)))
     if weight is not None:
         values = values * weight
-    dim = input._array.ndim - 1
-    return reduced(sum_dim(values, (dim,), False) / input._array.shape[dim], mode)
+    count = input.size(-1)
+    return reduced(sum_dim(values, (input._array.ndim - 1,), False) / count, mode)
 
 
 # -- likelihoods -------------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def _broadcasts(input: Any, var: Any) -> bool:
     """Whether ``var`` is like ``input`` but for one dimension, in which it has size 1."""
     if len(input.size()) != len(var.size()):
         return False
-    return [n for m, n in zip(input.size(), var.size(), strict=True) if m != n] == [1]
+    return sum([n for m, n in zip(input.size(), var.size(), strict=True) if m != n]) == 1  # as PyTorch asks
 
 
 def _at_least(var: Any, eps: float) -> Tensor:

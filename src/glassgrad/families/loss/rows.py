@@ -511,8 +511,10 @@ def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     check_rows(self)
     a = self.reshape(as_rows(self.shape))
+    if target.size and not -1 <= target.min() <= target.max() < a.shape[1]:
+        raise RuntimeError("argument #2 'target' is out of range")
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
-    off = np.fmax(1 - a[:, :, None] + a[:, None, :], 0) * pairs
+    off = np.where(pairs, np.fmax(1 - a[:, :, None] + a[:, None, :], 0), 0)
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)
     return reduced(losses if self.ndim == 2 else losses[0], reduction)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
-from ..shape.rows import expand, on_arrays, transpose
+from ...ground.dtypes import Number
+from ..shape.rows import axis_of, expand, on_arrays, transpose
 from .rows import (
     c_name,
     check_addmm,
@@ -51,14 +52,16 @@ def check_batches(batch1: Any, batch2: Any) -> None:
 
 
 @op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
-def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
-    for array in (batch1, batch2):
-        if array.ndim < 3:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-array.ndim}, {array.ndim - 1}], but got 2)"
-            )
+    for array, dims in ((batch1, (0, 1)), (batch2, (2,))):
+        for dim in dims:
+            if not array.ndim:
+                raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+            axis_of(dim, array.ndim)
     check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
+    if self.dtype == batch1.dtype != batch2.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(self)} but found {scalar_name(batch2)}")
     names = [c_name(array) for array in (self, batch1, batch2)]
     if len(set(names)) > 1:
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
@@ -81,8 +84,11 @@ baddbmm.derivative(
     out="self and mat2 must have the same dtype, but got {Found} and {Wanted}",
     formerly=("beta", "alpha"),
 )
-def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
+    for array, dim in ((batch1, 0), (batch2, 2)):
+        if not array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     check_expands(self, (batch1.shape[1], batch2.shape[-1]))
     for name, array in (("batch1", batch1), ("batch2", batch2)):
         if array.ndim != 3:

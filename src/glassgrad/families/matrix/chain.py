@@ -26,6 +26,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
     tensors = list(tensors)
     _check_multi(tensors)
     first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
+    shapes = [list(tensor._array.shape) for tensor in tensors]
     if first:
         tensors[0] = unsqueeze(tensors[0], 0)
     if last:
@@ -33,8 +34,8 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
     for index, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
         if a._array.shape[1] != b._array.shape[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {index} and {index + 1} with shapes {list(a._array.shape)} and "
-                f"{list(b._array.shape)} cannot be multiplied"
+                f"multi_dot(): tensors {index} and {index + 1} with shapes {shapes[index]} and {shapes[index + 1]} "
+                "cannot be multiplied"
             )
     sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
     product = view(_multiplied(tensors), sizes)

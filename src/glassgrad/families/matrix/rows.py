@@ -12,6 +12,7 @@ from ...core.record import Record, freed
 from ...core.row import TABLE, op
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
+from ...ground.dtypes import Number
 from ...kernels import compiled
 from ..reduce.rows import ones32, ones64
 from ..shape.rows import expand, on_arrays, sum_to, t, unsqueeze, view
@@ -273,7 +274,7 @@ def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
     out=errors.OUT_DTYPE,
     formerly=("beta", "alpha"),
 )
-def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
     kind = self.dtype
     if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
@@ -406,7 +407,7 @@ vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda g
 
 
 @op(inplace=True, hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
-def addmv(self: Any, mat: Any, vec: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(self: Any, mat: Any, vec: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
     return combined(self, mat, vec, product, beta, alpha)
@@ -420,7 +421,7 @@ addmv.derivative(
 
 
 @op(inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True, aligned=True)
-def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
     for name, array in (("vec1", vec1), ("vec2", vec2)):
         if array.ndim != 1:

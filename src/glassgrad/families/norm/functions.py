@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...core import call
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, number_of
 from ...ground import dtypes, errors, modes
-from ...ground.dtypes import called, finfo, float32, float64
+from ...ground.dtypes import Number, called, finfo, float32, float64
 from ...ground.layout import is_laid, suggested
 from ...ground.listening import audible
 from ...ground.window import strides_of
@@ -82,8 +82,9 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
 
 @audible
 def matrix_norm(
-    input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
-) -> Any:
+    input: Any, ord: Number | str = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None,
+    out: Any = None,
+) -> Any:  # fmt: skip
     """The norm of order ``ord`` of the matrices in two dimensions."""
     check_tensor(input, "linalg_matrix_norm")
     if input._array.ndim < 2:
@@ -110,19 +111,20 @@ def matrix_norm(
         input = input.to(dtype)
     if isinstance(ord, str) and ord != "nuc":
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    if ord == "nuc" or abs(ord) == 2:
+    size = 2 if isinstance(ord, str) else abs(ord)
+    if size == 2:
         if input._array.dtype.itemsize == 2:
             kind = input.dtype.scalar_name
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
         norms = _spectral(input, ord, rows, columns, keepdim)
         return norms if out is None else into("linalg_matrix_norm", (input,), out, norms, errors.OUT_SAFELY, True)
-    if abs(ord) not in (1, inf):
+    if size not in (1, inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
-    first, then = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    first, then = (rows, columns) if size == 1 else (columns, rows)
     if not keepdim and then > first:
         then -= 1
     sums = vector_norm(input, 1, first, keepdim)
-    return (amax if ord > 0 else amin)(sums, then, keepdim, out=out)
+    return (amax if ord == size else amin)(sums, then, keepdim, out=out)
 
 
 def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Any:
@@ -142,6 +144,9 @@ def linalg_norm(
     """A vector or a matrix norm, as ``ord`` and ``dim`` say."""
     check_tensor(input, "linalg_norm")
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if isinstance(out, Tensor) and out.dtype is not (wanted := (dtype or input.dtype).to_real()):
+        found = out.dtype.scalar_name
+        raise RuntimeError(f"linalg.norm expected out tensor dtype {wanted.scalar_name} but got: {found}")
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dims))}]"
@@ -181,7 +186,10 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
     """
     if isinstance(dim, (list, tuple)) and len(dim) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
-    return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
+    dims = some_dims(dim, input._array.ndim, "frobenius_norm")
+    if isinstance(out, Tensor) and out.dtype is not (wanted := input.dtype.to_real()):
+        raise RuntimeError(errors.OUT_DTYPE.format(wanted=dtypes.c_name(wanted), found=dtypes.c_name(out.dtype)))
+    return norm_dim(input, 2.0, dims, keepdim, out=out)  # type: ignore[no-any-return]
 
 
 @composite(method=False)
@@ -247,6 +255,13 @@ def layer_norm(
                 f"{called(normalized_shape)}"
             )
         normalized_shape = tuple(normalized_shape)
+    if normalized_shape and type(normalized_shape[0]) is not int:
+        normalized_shape = tuple([number_of(size) for size in normalized_shape])
+        if isinstance(normalized_shape[0], float):
+            raise TypeError(
+                "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element of "
+                f"type {called(normalized_shape[0])} at pos 0"
+            )
     check_tensor(input, "layer_norm")
     check_normalized(input, normalized_shape, weight, bias)
     check_kinds(input, weight, bias)
@@ -266,6 +281,10 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     check_tensor(input, "rms_norm")
     normalized_shape = tuple(normalized_shape)
+    if input._array.ndim < len(normalized_shape):
+        raise ValueError(
+            f"Input tensor must have at least {len(normalized_shape)} dimensions, but got {input._array.ndim}"
+        )
     check_normalized(input, normalized_shape, weight, None, "*")
     kind = input.dtype
     if input._array.dtype.kind in "bui":

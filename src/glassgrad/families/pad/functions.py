@@ -48,6 +48,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         if value:  # a float, whatever the number is
             dtypes.check_number(float(value), input._array.dtype)
         return rows.constant_pad_nd(input, widths, 0 if value is None else value)
+    if mode not in _MODES and mode != "circular":
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     padded = len(widths) // 2
@@ -59,8 +61,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         )
     if mode == "circular":
         return _circular(input, widths)
-    if mode not in _MODES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check(input._array, widths, mode, padded)
     return _MODES[mode][padded - 1](input, widths)  # type: ignore[no-any-return]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
+from ...ground.dtypes import Number
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
@@ -126,27 +127,27 @@ _clamp_max, _clamp_max_ = _one_sided("clamp_max", limit.clamp_max_number, limit.
 
 
 @composite()
-def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Any = None) -> Tensor:
     """The elements, at least ``min``, a number or a tensor."""
     need_tensor("clamp_min", "input", 1, input)
     return _clamp_min(input, min, out)
 
 
 @composite()
-def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Tensor:
     """The elements, at most ``max``, a number or a tensor."""
     need_tensor("clamp_max", "input", 1, input)
     return _clamp_max(input, max, out)
 
 
 @composite()
-def clamp_min_(self: Tensor, min: Any) -> Tensor:
+def clamp_min_(self: Tensor, min: Tensor | Number) -> Tensor:
     """In-place :func:`clamp_min`."""
     return _clamp_min_(self, min)
 
 
 @composite()
-def clamp_max_(self: Tensor, max: Any) -> Tensor:
+def clamp_max_(self: Tensor, max: Tensor | Number) -> Tensor:
     """In-place :func:`clamp_max`."""
     return _clamp_max_(self, max)
 

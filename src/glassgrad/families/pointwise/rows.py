@@ -349,7 +349,10 @@ def lcm(self: Any, other: Any, /) -> Any:
     differentiable=("mantissa",),
     public=False,
     aligned=True,
-    out="torch.frexp() expects mantissa to have dtype {wanted} but got {found}",
+    out={
+        "mantissa": "torch.frexp() expects mantissa to have dtype {wanted} but got {found}",
+        "exponent": "torch.frexp() expects exponent to have int dtype but got {found}",
+    },
     batched="point",
 )
 def frexp_parts(self: Any, /) -> Any:

@@ -168,8 +168,9 @@ def _max_pools(dims: int) -> tuple[Any, Any]:
     @composite(method=False)
     @of_dims(function, dims)
     def pool(
-        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-    ) -> Tensor:
+        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Tensor:  # fmt: skip
         """The largest element of each window of the last {dims}; windows lie side by side without a ``stride``."""
         return _max_pool(function, dims, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
 
@@ -308,6 +309,8 @@ def _avg_pool(
     if dims == 3 and len(sizes) not in (4, 5):
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
     if len(sizes) < dims + 1:
+        if not sizes:
+            raise IndexError(f"Dimension specified as {-dims - 1} but tensor has no dimensions")
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got "
             f"{-dims - 1})"

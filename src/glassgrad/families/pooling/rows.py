@@ -200,7 +200,7 @@ def _max_unpool(dims: int) -> Any:
         area = int(np.prod(output_size))
         outside = (indices < 0) | (indices >= area)
         if outside.any():
-            index, volume = indices[outside][0], "x".join(map(str, output_size))
+            index, volume = indices[outside][-1], "x".join(map(str, output_size))
             raise RuntimeError(f"Found an invalid max index: {index} (output volumes are of size {volume})")
         return windows.put(self, indices, tuple(output_size), True)
 

@@ -455,7 +455,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if not sizes:
         return ()
     steps = [*itertools.accumulate([1, *sizes[:0:-1]], operator.mul)][::-1]
-    flat: Any = indices
+    flat: Any = indices.to(dtypes.int64)  # type: ignore[attr-defined]  # as the steps are
     parts = [flat.div(step, rounding_mode="floor") % size for step, size in zip(steps, sizes, strict=True)]
     return stack(parts, -1).unbind(-1)  # type: ignore[attr-defined,no-any-return]
 

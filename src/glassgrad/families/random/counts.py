@@ -231,6 +231,8 @@ _WORTH = 64  # numbers that the compiled form makes while a loop in Python makes
 
 def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
     """Counts of events whose mean numbers ``rates`` holds, as float64, element by element in row-major order."""
+    if np.isnan(rates).any():
+        raise RuntimeError(_NO_RATE)
     # a loop in Python takes some microseconds for each number
     with gen.lock:
         if (native := serving(gen, _WORTH * rates.size)) is not None:

@@ -157,18 +157,21 @@ def randperm(
 @composite(method=False, page="torch")
 @asking
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
-    layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+    mean: Tensor | float = 0.0, std: Tensor | float = 1.0, size: Any = None, *, generator: Any = None,
+    out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them."""
     check_generator("normal", generator)
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+    if size is None and (isinstance(mean, Tensor) or isinstance(std, Tensor)):
         if modes.transforming:
             mean, std = (lifted.chances(part) if isinstance(part, Tensor) else part for part in (mean, std))
         return _normal_of(mean, std, generator) if out is None else _normal_into(out, mean, std, generator)
-    if size is None:
+    several = any(isinstance(part, Tensor) and part._array.ndim for part in (mean, std))
+    if size is None or several:
+        given = (mean, std) if size is None else (mean, std, size)
         raise no_match(
-            "normal", (mean, std), "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
+            "normal", given, "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             "Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None",
             "float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
             f"float mean, float std, tuple of ints size, *, torch.Generator generator = None, {_FACTORY}",
@@ -353,6 +356,10 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
 def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> Tensor:
     """Fill with numbers spread evenly over [from, to); over [0, 1) unless told."""
     low, high = _bounds("uniform_", bounds, named, (0.0, 1.0))
+    for position, (name, bound) in enumerate((("from", low), ("to", high)), 1):
+        if isinstance(bound, (complex, str)) or (isinstance(bound, Tensor) and bound._array.ndim):
+            found = dtypes.called(bound)
+            raise TypeError(f"uniform_(): argument '{name}' (position {position}) must be float, not {found}")
     return _over("uniform_", rows.uniform_over, self, generator, float(low), float(high))
 
 

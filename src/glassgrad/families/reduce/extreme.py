@@ -247,8 +247,12 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 _MEDIANS: Any = {
     **_WITH_PLACES,
     "batched": "dims",
-    "out": "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
-    "torch.{Found}Tensor does not equal torch.{Wanted}Tensor (while checking arguments for median)",
+    "out": {
+        "indices": "Expected tensor for argument #1 'indices' to have scalar type {Wanted}; but got "
+        "torch.{Found}Tensor instead (while checking arguments for median)",
+        "values": "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+        "torch.{Found}Tensor does not equal torch.{Wanted}Tensor (while checking arguments for median)",
+    },
     "serves": (REALS, "median_out"),
 }
 
@@ -295,7 +299,10 @@ median_all, nanmedian_all = _median_of_all("median", ""), _median_of_all("nanmed
     node="KthvalueBackward0",
     **_WITH_PLACES,
     batched="dims",
-    out="output values must be of same type as input",
+    out={
+        "values": "output values must be of same type as input",
+        "indices": "output indices must be of scalar type {Wanted}",
+    },
     disjoint=("self",),
 )
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
@@ -316,7 +323,10 @@ kthvalue_dim.derivative(self=_at_indices)
     node="ModeBackward0",
     **_WITH_PLACES,
     batched="dims",
-    out="expected scalar type '{Wanted}' but got '{Found}' for values output",
+    out={
+        "values": "expected scalar type '{Wanted}' but got '{Found}' for values output",
+        "indices": "expected scalar type '{Wanted}' but got '{Found}' for indices output",
+    },
     aligned=True,
 )
 def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:

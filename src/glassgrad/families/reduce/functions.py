@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import call
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, number_of, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.listening import asking
@@ -284,6 +284,8 @@ def _extreme(
         if out is None:
             return _new(pair, along(input, dim, keepdim))
         return _new(pair, along(input, dim, keepdim, out=out))
+    if isinstance(dim, Tensor) and keepdim:  # then it is a number
+        dim = number_of(dim)
     if other is not None or isinstance(dim, Tensor):
         return elementwise(input, dim if other is None else other, out=out)
     check_tensor(input, name)

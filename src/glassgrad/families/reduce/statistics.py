@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, number_of, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
 from ...ground.runtime import warn
@@ -54,7 +54,7 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights._array.size} != {observations}"
         )
-    if weights._array.size and np.min(all_values(weights)) < 0:
+    if weights._array.size and not np.min(all_values(weights)) >= 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -234,19 +234,20 @@ _HISTOGRAM = (
 @composite(page="torch")
 @asking
 def histogram(
-    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
-) -> Any:
+    input: Any, bins: Any = 100, *, range: Sequence[float] | None = None, weight: Tensor | None = None,
+    density: bool = False, out: Sequence[Tensor] | None = None,
+) -> Any:  # fmt: skip
     """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given.
 
     Not differentiable.
     """
-    if isinstance(bins, np.integer):
+    if isinstance(bins, np.integer) or (range is not None and isinstance(bins, Tensor) and not bins._array.ndim):
         bins = int(bins)
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
     heavy = weight
-    if weight is not None and weight._array.size == input._array.size:
+    if weight is not None:
         heavy = wrap(np.asarray(weight._array).reshape(-1))
     hist, edges = _of(_counted(points, [bins], range, heavy, density), "histogram", input, bins, weight)
     return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
@@ -263,17 +264,21 @@ def _of(values: tuple[Tensor, list[Tensor]], name: str, *sources: Any) -> tuple[
 @composite(method=False, page="torch")
 @asking
 def histogramdd(
-    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
-) -> Any:
+    input: Any, bins: Any, range: Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False,
+    *, out: Any = None,
+) -> Any:  # fmt: skip
     """How many points fall into each cell of a grid: coordinates lie along the last dimension of ``input``.
 
     ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
     """
     if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if isinstance(bins, (list, tuple)) and {getattr(each, "ndim", 1) for each in bins} == {0}:
+        if all(each.dtype.kind in "iu" for each in map(np.asarray, map(number_of, bins))):
+            bins = [number_of(each) for each in bins]  # which PyTorch's parser takes for numbers
     if isinstance(bins, int) and not isinstance(bins, bool):
         bins = [bins] * input._array.shape[-1]
-    elif not isinstance(bins, (list, tuple)) or any(isinstance(each, bool) for each in bins):
+    elif not isinstance(bins, (list, tuple)) or any(isinstance(each, (bool, float)) for each in bins):
         raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
     name = "_histogramdd_from_bin_" + ("tensors" if any(isinstance(each, Tensor) for each in bins) else "cts")
     hist, edges = _of(_counted(input, list(bins), range, weight, density), name, input, *bins, weight)
@@ -360,8 +365,9 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
 
 @composite(page="torch")
 def quantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
-) -> Any:
+    input: Any, q: Tensor | float, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+    out: Any = None,
+) -> Any:  # fmt: skip
     """The values below which fractions ``q`` of the elements lie, of all or along ``dim``."""
     values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
     return values if out is None else _into(input, out, values)
@@ -369,8 +375,9 @@ def quantile(
 
 @composite()
 def nanquantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
-) -> Any:
+    input: Any, q: Tensor | float, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+    out: Any = None,
+) -> Any:  # fmt: skip
     """``quantile`` of what is not NaN."""
     values = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
     return values if out is None else _into(input, out, values)

@@ -60,6 +60,8 @@ def _resized(
     else:
         scales = tuple([float(factor) for factor in scale_factors])
         target = tuple([int(n * factor) for n, factor in zip(sizes[2:], scales, strict=True)])
+        if any(abs(n) >= 1 << 63 for n in target):
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
     _check_sizes(sizes, target, dims)
     if on_meta(input):
         return sized(input, (*sizes[:2], *target))
@@ -414,6 +416,8 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({axis})="
                 f"{input._array.shape[axis]} is not divisible by {factor}"
             )
+    if not input._array.size:
+        return input.clone()  # type: ignore[attr-defined, no-any-return]  # in its own sizes, as PyTorch has it
     if on_meta(input):
         *lead, channels, height, width = input._array.shape
         return sized(input, (*lead, channels * factor * factor, height // factor, width // factor))

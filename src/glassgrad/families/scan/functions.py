@@ -110,6 +110,8 @@ def diff(
     if not n:
         return input.clone() if out is None else into(_COPIED, (input,), out, input)
     parts = [part for part in (prepend, input, append) if part is not None]
+    for part in (prepend, append):
+        _check_part(input, part, dim)
     if len(parts) > 1:
         input = cat(parts, dim)
     less = logical_xor if input._array.dtype.kind == "b" else sub
@@ -117,6 +119,19 @@ def diff(
     for left in range(count - 1 if out is None else max(count, 1) - 1, -1, -1):
         input = less(_but_first(input, dim), _but_last(input, dim), out=None if left else out)
     return input
+
+
+def _check_part(input: Any, part: Any, dim: int) -> None:
+    if part is None:
+        return
+    if part._array.ndim != input._array.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for at, (n, m) in enumerate(zip(input._array.shape, part._array.shape, strict=True)):
+        if at != dim and n != m:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({at}) = {n}, but got tensor.size({at}) = {m}"
+            )
 
 
 def _but_first(input: Any, dim: int) -> Any:
@@ -163,8 +178,9 @@ def trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) -> Any:
     check_tensor(y, "trapezoid")
     _check_places("trapezoid", x)
     _refuse_truth("trapezoid", y, x)
+    is_empty = y.size(dim) == 0
     dim = one_dim(dim, y._array.ndim, "trapezoid")
-    if y._array.shape[dim] == 0:
+    if is_empty:
         return y.new_zeros([n for i, n in enumerate(y._array.shape) if i != dim])
     if isinstance(x, Tensor):
         heights = _but_last(y, dim) + _but_first(y, dim)
@@ -181,6 +197,8 @@ def cumulative_trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) 
     _check_places("cumulative_trapezoid", x)
     _refuse_truth("cumulative_trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
+    if not y._array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if y._array.shape[dim] == 0:
         return y.clone()
     heights = _but_last(y, dim) + _but_first(y, dim)

@@ -90,8 +90,9 @@ def _everywhere(index: Tensor) -> Tensor:
 
 @composite()
 def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None, out: Any = None
-) -> Tensor:
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None,
+    out: Any = None,
+) -> Tensor:  # fmt: skip
     """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
     row, others, settings = _placing(input, dim, index, src, number_of(value), reduce)
     return row(input, *others, *settings, out=out)  # type: ignore[no-any-return]
@@ -99,7 +100,7 @@ def scatter(
 
 @composite(function=False)
 def scatter_(
-    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
     """In-place :func:`scatter`."""
     row, others, settings = _placing(self, dim, index, src, number_of(value), reduce)

@@ -15,7 +15,7 @@ from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
-from ...ground.size import Size, unchecked
+from ...ground.size import Size
 from ...ops.declare import composite
 from ...tensor import lifted, writable
 from ...tensor.hooks import fit_gradients
@@ -149,6 +149,8 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     if len(size) == 1 and type(size[0]) is not int:
         size = size[0]
         if type(size) is dtype_type or isinstance(size, type):
+            if named:
+                raise TypeError(f"view() got an unexpected keyword argument '{next(iter(named))}'")
             return _reread(self, dtypes.demand(size, "view"))
         if not isinstance(size, _LISTS) and not hasattr(size, "__index__"):
             raise _neither(size)
@@ -164,7 +166,9 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         size = sizes_of("view", size, named)
     try:
         return rows.view(self, size)
-    except TypeError:
+    except (TypeError, RuntimeError):  # which are PyTorch's of sizes alone
+        if not size:
+            raise
         return rows.view(self, sizes_of("view", size, {}))
 
 
@@ -232,7 +236,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @composite()
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """The view in which one dimension is laid out as several."""
-    if not input._array.ndim:
+    if not input._array.ndim and axis_of(whole("unflatten", dim), 1) == 0:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     axis = axis_of(whole("unflatten", dim), input._array.ndim)
     wanted = tuple(sizes)
@@ -297,25 +301,26 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 @composite(method=False)
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that these shapes broadcast to."""
-    if strange := [shape for shape in shapes if not isinstance(shape, int | tuple | list | None)]:
+    if strange := [shape for shape in shapes if not isinstance(shape, int | tuple | list | str | None)]:
         raise RuntimeError(
             f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {strange[0]}"
         )
-    tuples = [(shape,) if isinstance(shape, int) else tuple(shape or ()) for shape in shapes]
-    common = [1] * max((len(shape) for shape in tuples), default=0)
-    for position, shape in enumerate(tuples):
+    sequences = [(shape,) if isinstance(shape, int) else shape for shape in shapes if shape is not None]
+    common = [1] * max((len(shape) for shape in sequences), default=0)
+    for position, shape in enumerate(sequences):
         for at in range(-1, -1 - len(shape), -1):
-            if shape[at] < 0:
-                raise ValueError("Attempting to broadcast a dimension with negative length!")
-            if shape[at] == 1 or shape[at] == common[at]:
+            if shape[at] == common[at]:
                 continue
-            if common[at] != 1:
+            if common[at] == 1:
+                if shape[at] < 0:
+                    raise ValueError("Attempting to broadcast a dimension with negative length!")
+                common[at] = shape[at]
+            elif shape[at] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {shape[at]} at {at}! Mismatching argument at index "
                     f"{position} had {shape}; but expected shape should be broadcastable to {common}"
                 )
-            common[at] = shape[at]
-    return unchecked(tuple(common))
+    return Size(common)
 
 
 @composite(function=False)
@@ -470,6 +475,10 @@ def _each(function: Any) -> Any:
         if len(tensors) == 1:
             if isinstance(tensors[0], Tensor):
                 return function(tensors[0])
+            if not isinstance(tensors[0], (tuple, list)):
+                from ..arithmetic.functions import no_match
+
+                raise no_match(function.__name__, tensors, "Tensor input", "tuple of Tensors tensors")
             tensors = tuple(tensors[0])
         return tuple(function(tensor) for tensor in tensors)
 

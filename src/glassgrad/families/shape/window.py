@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,7 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
 
     ``layout`` is how ``self`` lies in its memory, as ``layout_of`` tells: where gradients go.
     """
-    if len(size) != len(stride):
-        raise RuntimeError("mismatch in length of strides and shape")
-    if any(step < 0 for step in stride):
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    check_window(size, stride)
     root, here = memory_of(self)
     offset = here if storage_offset is None else placed(storage_offset)
     size, stride = tuple(size), tuple(stride)
@@ -37,6 +35,16 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
             f"size {root.nbytes}"
         )
     return look(self, (size, stride, offset - here))
+
+
+def check_window(size: Sequence[int], stride: Sequence[int]) -> None:
+    """Raise PyTorch's error for sizes and strides that no window of any memory has."""
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(step < 0 for step in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
 
 
 def placed(storage_offset: Any) -> int:

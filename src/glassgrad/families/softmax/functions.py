@@ -107,6 +107,8 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     chosen = np.zeros_like(soft._array)
     if not chosen.ndim:
         return wrap(np.ones_like(chosen)) - soft.detach() + soft
+    if not chosen.shape[dim]:
+        raise IndexError(f"max(): Expected reduction dim {dim % chosen.ndim} to have non-zero size.")
     np.put_along_axis(chosen, np.expand_dims(soft._array.argmax(dim), dim), 1, dim)
     return wrap(chosen) - soft.detach() + soft
 

@@ -38,9 +38,14 @@ def msort(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 @composite()
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Tensor:
+def argsort(
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None, *, out: Any = None
+) -> Tensor:
     """Where the elements are that come in order along ``dim``."""
-    return rows.sort(input, dim, descending)[1]  # type: ignore[no-any-return]
+    if out is not None and stable is None:
+        raise TypeError('argsort() missing 1 required positional arguments: "stable"')
+    places = rows.sort(input, dim, descending)[1]
+    return places if out is None else into(Composed("argsort"), (input,), out, places)  # type: ignore[no-any-return]
 
 
 @composite()
@@ -98,6 +103,8 @@ def unique_consecutive(
     array = np.asarray(input._array)
     axis = 0 if dim is None else axis_of(dim, array.ndim)
     if dim is not None:
+        if not array.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         _check_slices(array.shape, axis)
     flat = array.reshape(-1) if dim is None else np.moveaxis(array, axis, 0)
     count = flat.shape[0]
@@ -167,6 +174,8 @@ def _sided(function: str, right: bool, side: str | None) -> bool:
 
 def _values(function: str, values: Any) -> Tensor:
     if isinstance(values, (bool, int, float, complex, np.number)):
+        if isinstance(values, complex):
+            return wrap(np.asarray(values, np.complex64))
         return wrap(np.asarray(values))
     need_tensor(function, "input", 2, values)
     return values  # type: ignore[no-any-return]
@@ -181,6 +190,8 @@ def searchsorted(
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
     rows_of = sorted_sequence._array.shape
+    if not rows_of:
+        raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     values = _values("searchsorted", input)
     if len(rows_of) != 1:
         if not values._array.ndim:
@@ -205,7 +216,12 @@ def searchsorted(
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
         sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     _check_out(out, out_int32)
-    return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
+    return rows.searchsorted(_numbers(sorted_sequence, values), values, right, out_int32, out=out)
+
+
+def _numbers(boundaries: Any, values: Any) -> Any:
+    """Boundaries that are truth values as numbers, where the values are."""
+    return boundaries.to(values.dtype) if boundaries._array.dtype == bool != values._array.dtype else boundaries
 
 
 def _check_out(out: Any, out_int32: bool) -> None:
@@ -228,7 +244,7 @@ def bucketize(
         need_tensor("bucketize", "input", 1, input)
     values = _values("bucketize", input)
     _check_out(out, out_int32)
-    return rows.searchsorted(boundaries, values, right, out_int32, out=out)
+    return rows.searchsorted(_numbers(boundaries, values), values, right, out_int32, out=out)
 
 
 @composite()

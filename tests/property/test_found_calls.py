@@ -1,0 +1,112 @@
+"""Single calls that generators found to differ, in both engines: what is taken, what a refusal is and says."""
+
+import pytest
+
+import glassgrad
+from tests.property.changed_calls import CallRun
+from tests.property.random_programs import compared
+from tests.torch_reference import torch
+
+pytestmark = [pytest.mark.torch, pytest.mark.once]
+
+TENSORS = """
+    a = torch.arange(6.0).reshape(2, 3)
+    b = torch.arange(9.0).reshape(3, 3)
+    c = torch.arange(20.0)
+    x = torch.ones(2, 3).requires_grad_()
+    i = torch.arange(6).reshape(2, 3)
+    z = torch.ones(2, 3, dtype=torch.complex64)
+"""
+CALLS = {
+    "PyTorch's parser comes first": """
+        torch.renorm(a, 2, 0, a) | torch.renorm(a, None, 0, 1j) | torch.dist(a, a, a) | torch.cdist(a, a, a)
+        a.unfold(0, 1j, 1) | a.unfold(-1, 1e30, float('inf')) | torch.unfold_copy(a, 0, 1j, 1)
+        torch.slice_copy(a, 1j, 1, 3) | torch.rot90(a, 1, 'x') | torch.lerp(a, a, [a]) | torch.normal('x', a)
+        torch.addmm(a, a, b, beta='x') | x.addmm_(2, b) | torch.addmv_(x, b, 3) | x.clamp_max_(None)
+        torch.quantile(a, 1j) | torch.linalg.matrix_norm(b, b) | torch.linalg.cond(b, b) | a.uniform_(-2, a)
+        torch.linalg.lu_factor(i, out=torch.zeros(0)) | b.fill_diagonal_(b) | a.uniform_(True, 1j)
+        torch.histogram(c, bins=5, out=torch.zeros(0)) | torch.histogram(c, 4, range='x') | a.new_tensor(None)
+        torch.fft.rfftn(a, np.array((3, 4))) | torch.fft.fft2(a, np.array((4, 2))) | a.view(True, 6) | a.view(1.5, 4)
+        torch.meshgrid(c, c, indexing=2) | torch.nn.functional.pad(a, (1, 1), 2) | torch.matrix_rank(b, hermitian=True)
+        torch.nn.functional.rms_norm(a, 'x', a) | torch.nn.functional.rms_norm(a, (3,), None, 'x') | torch.symeig(b, 2)
+        torch.istft(z, 0.5, 2, a) | torch.istft(z, 4, 100, length=1j) | torch.stft(c, 4, -1.5, return_complex=True)
+        torch.nn.functional.instance_norm(a, a.numpy(), c) | torch.max_pool3d(-1, (3, 2)) | torch.cartesian_prod([1.0])
+        torch.atleast_1d('x') | torch.atleast_3d(a.numpy()) | torch.atleast_2d([1.0]) | torch.split_copy(a, [2])
+    """,
+    "sizes of several numbers": """
+        torch.split_copy(c, np.int64(3)) | torch.broadcast_shapes('x', (3,)) | torch.broadcast_shapes((2, 1), (3,), 'x')
+        torch.broadcast_shapes([2.0, 1.0], (3,)) | torch.broadcast_shapes((2, 1), [3, 1]) | torch.broadcast_shapes(None)
+        torch.broadcast_shapes((2, 1), (3,), [-1, -1]) | torch.broadcast_shapes((2, 1), -1) | torch.broadcast_shapes()
+    """,
+    "what is told of sizes and numbers": """
+        torch.embedding(a[0], b) | torch.embedding(a, c) | torch.nn.functional.nll_loss(c, i[0])
+        torch.view_copy(c, ()) | torch.combinations(c, 100) | torch.baddbmm(c, c, a[None]) | torch.baddbmm(c, a, a)
+        torch.baddbmm(a, a[0, 0], a)
+        torch.argsort(c, dim=0, stable=True, out=torch.zeros(0)) | torch.slice_scatter(a, a, out=torch.zeros(0).char())
+        torch.nn.functional.multilabel_margin_loss(a / 0, i) | torch.fft.ihfftn(c, out=torch.zeros(0))
+        torch.masked_fill(a, i > 2, np.int64(2)) | torch.addmm(z[0], z @ z.mT, z, beta=torch.tensor(0.5))
+        torch.addmm(a, a, b, beta=1j) | torch.addr(i, i[0], i[0], alpha=1j) | torch.nn.functional.glu(a, a)
+        torch.histogramdd(a, (-1.5, 4, 1)) | torch.nn.functional.avg_pool2d(a[0, 0], 2) | torch.sym_int(float('inf'))
+        torch.nn.functional.unfold(a[0, 0], (2, 3))
+        torch.nn.functional.batch_norm(a[0, 0], None, None, training=True) | torch.min(a, torch.tensor(1), keepdim=True)
+        torch.nn.functional.pad(a, (1, 1), 'x', 0.5) | torch.bucketize(1j, c) | torch.cartesian_prod([c])
+        torch.trapz(a[0, 0]) | torch.cumulative_trapezoid(a[0, 0]) | torch.orgqr(b, c[0])
+        torch.addbmm(a, a[None], c[0]) | torch.max(a, torch.tensor(1)) | a.min(torch.tensor(1), True)
+        torch.fft.irfft2(z, ()) | torch.fft.irfftn(z[0, 0], (3, -1))
+        torch.nn.functional.elu(a, 1j)
+        torch.nn.functional.cross_entropy(a, i[:, 0] * 0, label_smoothing=float('nan'))
+        a.view(torch.int32, kepdim=True)
+        torch.tensordot(a, a, 2**63) | torch.linalg.norm(a, 2**63) | torch.nn.functional.embedding(i, b, 2**63)
+    """,
+    "what comes first": """
+        torch.rsub(a, torch.ones(0, 3)) | torch.narrow(a, 0, a, 1) | torch.unravel_index(i[0].short(), (2, 3))
+        torch.poisson(c / 0 * 0) | torch.cov(a, aweights=c[:3] / 0 * 0) | a.addcmul_(a, a, value=a)
+        torch.slogdet(x[:2, :2], out=(x[0, 0], x[0, 0])) | torch.median(x, dim=1, out=torch.zeros(0))
+        torch.t_copy(x, out=torch.zeros(0).double()) | torch.t_copy(x, out=torch.zeros(0)) | torch.t_copy(a, out=a)
+        torch.min(a, 0, out=(a[0], a[0])) | torch.slice_scatter(a, a[:1], 0, 1, 2, out=a)
+    """,
+    "one size more, or too many": """
+        torch.fft.ifftshift(a[0, 0], 1) | torch.nn.functional.upsample(a[None], scale_factor=2**63)
+        torch.argsort(c, out=i) | torch.argsort(c, stable=False, out=i) | torch.linalg.cond(b, 1j)
+        torch.histogram(c, 3, weight=c[0]) | torch.histogram(c, 3, weight=c.reshape(4, 5))
+        torch.combinations(c, 2**63)
+        torch.nn.functional.interpolate(a[None], scale_factor=-1e30) | torch.combinations(c[:2], torch.tensor(2))
+    """,
+    "two dtypes": """
+        torch.baddbmm(a[None], b[None], b[None].double()) | torch.baddbmm(a[None], a[None].double(), b[None].double())
+        torch.baddbmm(a[None].double(), a[None], b[None].double()) | torch.scatter(a, 1, i[:, :1] * 0, a, reduce=False)
+    """,
+    "values of odd sizes, kinds and numbers": """
+        torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')
+        torch.linalg.matrix_rank(torch.ones(2, 0, 3), hermitian=True) | torch.linalg.cond(c, 'nuc')
+        torch.fft.irfft2(torch.ones(3, 0, dtype=torch.complex64), (2, 5)) | torch.fft.irfft2(z[:0], (2, 5))
+        torch.normal(torch.tensor(2.0), 0.0, (3,)) | torch.normal(a, 0.5, (3,)) | torch.unflatten(a[0, 0], 1, (2, 3))
+        torch.histogram(a, torch.tensor(4), range=(0.0, 2.0)) | torch.histogramdd(a, [torch.tensor(2)] * 3)
+        torch.bucketize(1, i > 2) | torch.searchsorted(torch.tensor([False, True]), 1) | torch.searchsorted(c[0], a)
+        torch.nn.functional.instance_norm(a[None], c[:2], c[:2].double()) | torch.unique_consecutive(a[0, 0], dim=0)
+        torch.nn.functional.huber_loss(a, a, delta=float('nan')) | torch.nn.functional.l1_loss(a[:0], a, weight=a)
+        torch.nn.functional.unfold(torch.ones(1, 2, 5, 6), torch.tensor((2, 3))) | torch.addmm(i, i, i.mT, beta=2**63)
+        torch.nn.functional.fold(torch.ones(2, 12, 12), np.array((4, 5)), 2) | torch.addcmul(i, i, i, value=2**63)
+        torch.nn.functional.layer_norm(a, [torch.tensor(3)]) | torch.nn.functional.layer_norm(a, [3.0])
+        torch.nn.functional.rms_norm(a, (2, 2, 3)) | torch.nn.functional.gumbel_softmax(c[:0], hard=True)
+        torch.linspace(0, 1j, 5, dtype=torch.float64) | torch.logspace(0, 1j, 5, dtype=torch.int64)
+        torch.linalg.lu_solve(c, i, b) | torch.lu_unpack(c, i) | torch.as_strided(a, (-1, -1), (1, 2))
+        torch.as_strided_scatter(a, a, (2, 2), (-1, 1)) | torch.linalg.tensorsolve(a, c, (1, 1))
+        a.narrow_copy(1, 1, -1) | torch.slice_copy(a, 3)
+        torch.linalg.norm(a, 2, out=torch.zeros(0).double()) | torch.frobenius_norm(a, 0, out=torch.zeros(0).byte())
+        torch.narrow_copy(a, 1, 1, 2, out=torch.zeros(0).long()) | torch.frexp(a, out=(a.clone(), a.clone()))
+        torch.median(a, 1, out=(c.clone(), c.clone())) | torch.mode(a, 1, out=(c.clone(), c.clone()))
+        torch.kthvalue(a, 1, 1, out=(c.clone(), c.clone())) | torch.conv_tbc(a[None][:0], b[None], c[:3])
+        torch.meshgrid(a / 7, indexing='ij') | torch.meshgrid(a / 7000, c, indexing='ij')
+        torch.meshgrid(i, indexing='ij')
+        torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b) | torch.diff(a, append=c)
+    """,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_same_as_torch(name):
+    for call in [call.strip() for line in CALLS[name].strip().split("\n") for call in line.split("|")]:
+        yours, ours = CallRun(torch), CallRun(glassgrad)
+        for line in ["import numpy as np", *TENSORS.strip().split("\n"), f"r = {call}"]:
+            assert compared(yours, ours, line.strip()) is None, line
