@@ -34,7 +34,8 @@ def _unpooled(
     dims: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> tuple[Any, Any]:
     """The size before pooling, the smallest that fits or ``output_size`` if that fits; and the stride."""
-    kernel, pads, sizes = repeated(kernel_size, dims), repeated(padding, dims), tuple(input.shape)
+    kernel, pads = repeated(kernel_size, dims), repeated(padding, dims)
+    sizes: Any = input.size()
     steps = kernel if stride is None else repeated(stride, dims)
     dims = len(kernel)  # as given
     smallest = [(sizes[dim - dims] - 1) * steps[dim] + kernel[dim] - 2 * pads[dim] for dim in range(dims)]
