@@ -190,6 +190,18 @@ PROGRAMS = {
         z = l.double()(torch.ones(1, 2).double())
         opt.step()
     """,
+    "batches of halves beside running statistics in float32": """
+        torch.manual_seed(0)
+        x = (torch.randn(4, 4) * 0.2 + 0.3).bfloat16()
+        l = torch.nn.BatchNorm1d(4, affine=False)
+        z = (l(x).float() * 1024).int()
+    """,
+    "what saves other than tensors": """
+        class Saves(torch.autograd.Function): forward = lambda ctx, *x: (ctx.save_for_backward(*x), x[0] * 2)[1]
+        z = Saves.apply(torch.ones(2), 3)
+        z = Saves.apply(torch.ones(2, requires_grad=True), 3)
+        with torch.no_grad(): z = Saves.apply(torch.ones(2, requires_grad=True), 3)
+    """,
     "recurrent layers in halves": """
         l = torch.nn.LSTM(3, 2, 2, bidirectional=True)
         x = torch.ones(4, 2, 3).requires_grad_()

@@ -373,7 +373,9 @@ def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
         for out in outs:
             if isinstance(out, Tensor) and type(out._edge) is View:
                 out._edge.origin = "multi"
-    _save(ctx, results, outs)
+    if recorded:
+        _save(ctx, results, outs)
+    ctx.to_save = None  # where nothing is recorded, nobody looks at it
     ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this record: they would be a cycle
     if modes.local.anomaly:
         modes.local.anomaly.mark(call)
@@ -404,7 +406,6 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
             entries.append(((tensor._array, version), version.version, nr))
         else:
             entries.append((tensor, 0 if tensor._counter is None else tensor._counter.version, None))
-    ctx.to_save = None
     ctx._record.entries = entries
 
 

@@ -176,12 +176,11 @@ def wide(tensor: Any) -> Any:
     return to_copy(tensor, F32) if tensor._array.dtype.itemsize == 2 else tensor
 
 
-def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:
+def statistics_kind(input: Any, *parameters: Any) -> Any:
     """The dtype in which PyTorch keeps means and deviations: the input's, but float32 beside float32 parameters."""
     if input.dtype.itemsize > 2:
         return input.dtype
-    parameter = weight if weight is not None else bias
-    return input.dtype if parameter is None else parameter.dtype
+    return next((parameter.dtype for parameter in parameters if parameter is not None), input.dtype)
 
 
 def _reduced(sizes: tuple[int, ...], normalized_shape: Any) -> tuple[int, ...]:
