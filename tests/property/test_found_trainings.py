@@ -196,6 +196,12 @@ PROGRAMS = {
         l = torch.nn.BatchNorm1d(4, affine=False)
         z = (l(x).float() * 1024).int()
     """,
+    "classes that are listed twice": """
+        x = torch.tensor([[0.5, 2.0, -1.0]], requires_grad=True)
+        z = torch.nn.MultiLabelMarginLoss()(x, torch.tensor([[1, 1, -1]]))
+        z.backward()
+        z = torch.nn.MultiLabelMarginLoss()(torch.tensor([[0.5, float('inf'), -1.0]]), torch.tensor([[1, 1, -1]]))
+    """,
     "what saves other than tensors": """
         class Saves(torch.autograd.Function): forward = lambda ctx, *x: (ctx.save_for_backward(*x), x[0] * 2)[1]
         z = Saves.apply(torch.ones(2), 3)

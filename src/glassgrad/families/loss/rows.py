@@ -514,7 +514,7 @@ def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any
     if target.size and not -1 <= target.min() <= target.max() < a.shape[1]:
         raise RuntimeError("argument #2 'target' is out of range")
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
-    off = np.where(pairs, np.fmax(1 - a[:, :, None] + a[:, None, :], 0), 0)
+    off = np.where(pairs, np.fmax(1 - a[:, :, None] + a[:, None, :], 0), 0) * pairs  # some are there several times
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)
     return reduced(losses if self.ndim == 2 else losses[0], reduction)
 
