@@ -55,7 +55,7 @@ READS = (
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|torch\.complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
-    "cross_entropy|conv|ldexp|cosine_similarity|copysign"
+    "cross_entropy|conv|ldexp|cosine_similarity|copysign|vander"
 #: What gives no gradient to one of its inputs.
 NO_GRADIENT = r"None_\.apply|norm\(\w*(, )?0\b"
 #: An error about what was written, twice, that names another node the second time, or none.
@@ -78,7 +78,7 @@ REASONS = [
     Reason("where results lie that are drawn upon", "numbers", "", r"func\.jac(.|\n)*(dropout|_like|bernoulli)\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
-    Reason("PyTorch needs a view", "taken", "view size is not compatible|'source' needs to be", last("isin|kron|take")),
+    Reason("PyTorch needs a view", "taken", "view size is not|'source' needs to", last("isin|kron|take|conv_tbc")),
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_(fill|copy)_?")),
     Reason("the node by which a written tensor is named", "words", NAMED),
@@ -112,6 +112,10 @@ REASONS = [
     Reason("factors of kron are watched", "refused", "modified by an inplace", "kron"),
     Reason("PyTorch's gradient is a view", "taken|words", "in no_grad mode|multiple views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
+    Reason("bytes that wrap", "numbers", "", r"uint8(.|\n)*affine_grid_generator"),
+    Reason("one tensor twice in a list that is written", "grad", "", r"_foreach_\w+_\(\[(\w), \1\]"),
+    Reason("a rule of PyTorch's gives another shape", "taken", r"size mismatch .got input: .\d., tar", "nll_loss"),
+    Reason("householder_product of no reflections", "^grad", "", r"\(0,\)(.|\n)*householder_product"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
     Reason("PyTorch's smallest norm is no half", "numbers", "", r"float16(.|\n)*cosine_similarity"),
@@ -221,7 +225,7 @@ TYPES = [
     Reason("out=None is no out=", "lenient", r"out=NoneType|argument 'out'", last(r"\w+", "out=None")),
     Reason("out=None is no out=", "lenient", "'other'.*must be Tensor, not float", last("where", "out=None")),
     Reason("functions are methods", "lenient", r"indices_or_sections|got \(\)", last("[vhd]split|repeat_interleave")),
-    Reason("out= where PyTorch has none", "lenient|parser", "argument 'out'", last(r"special\.softmax|diag_embed")),
+    Reason("out= where PyTorch has none", "lenient|parser", "argument 'out'", last(r"\.(log_)?softmax|diag_embed")),
     Reason("out= where PyTorch has none", "lenient|parser", "as element 0 in argument 1", last("histogramdd", "out=")),
     Reason(
         "one number is a tuple of one", "lenient|parser", r"tuple of ints, not int|\(Tensor, int\)|size=int|were given",
@@ -284,7 +288,7 @@ TRAINED = [
     Reason("hooks of modules have no vmap", "refused", "setup_context", r"backward.*hook(.|\n)*func\.[vjh]"),
     Reason("graphs are copied", "taken|type", "deepcopy protocol", "deepcopy|AveragedModel"),
     Reason("slopes of layers that PyTorch lacks", "taken", "derivative for aten::"),
-    Reason("what transforms lack in PyTorch", "taken", "the broadcast|Batching rule|have storage", r"torch\.func"),
+    Reason("what transforms lack in PyTorch", "taken", "the broadcast|Batching rule|have storage|NYI", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "words", "^['\"]?Batching rule not implemented", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "taken|type|words", "forward (mode )?AD", r"torch\.func"),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),

@@ -18,6 +18,11 @@ TENSORS = """
     z = torch.ones(2, 3, dtype=torch.complex64)
 """
 CALLS = {
+    "refusals that were missing, or in words of others": """
+        torch.heaviside(a.half()[:1, :2], a.half()) | torch.nn.functional.binary_cross_entropy(a / 5, a)
+        torch.nn.functional.binary_cross_entropy(a / 5, a * float('nan'))
+        torch.nn.functional.binary_cross_entropy(a, a) | torch.nn.functional.max_unpool2d(-1, i, 2)
+    """,
     "PyTorch's parser comes first": """
         torch.renorm(a, 2, 0, a) | torch.renorm(a, None, 0, 1j) | torch.dist(a, a, a) | torch.cdist(a, a, a)
         a.unfold(0, 1j, 1) | a.unfold(-1, 1e30, float('inf')) | torch.unfold_copy(a, 0, 1j, 1)

@@ -79,7 +79,7 @@ def _declared(function: Any, plain: Any) -> tuple[tuple[str, ...], dict[str, Any
     is_known = plain.__annotations__ and names[-1:] not in (("args",), ("values",))
     if row is None or is_known:
         return names, plain.__annotations__
-    kind = "Tensor" if row.typed is None or row.strict else "Any"
+    kind = "Tensor" if not row.listed and (row.typed is None or row.strict) else "Any"
     return (*row.inputs, *row.settings), {**row.plain.__annotations__, **dict.fromkeys(row.inputs, kind)}
 
 

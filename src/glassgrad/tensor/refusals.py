@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import call
 from ..core.row import Row
-from ..core.tensor import Tensor, number_of
+from ..core.tensor import Tensor, number_of, wrap
 from ..ground import dtypes, errors, listening
 from ..ground.dtypes import FLOAT8
 from ..ground.runtime import warn_once
@@ -122,7 +122,9 @@ def read_numbers(row: Row, arrays: Sequence[Any], settings: Sequence[Any], error
 def sooner(row: Row, values: Sequence[Any], error: Exception) -> None:
     """Raise PyTorch's error where it would have refused a user's call of a row for another reason."""
     if row.public:
-        listening.refuse_sooner(row.plain, values, {}, error)
+        count = len(row.inputs)
+        inputs = [wrap(value) if isinstance(value, (np.ndarray, np.generic)) else value for value in values[:count]]
+        listening.refuse_sooner(row.plain, (*inputs, *values[count:]), {}, error)
 
 
 def as_numbers(values: Sequence[Any]) -> list[Any] | None:

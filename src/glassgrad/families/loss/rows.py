@@ -315,8 +315,9 @@ bounded_reciprocal.derivative(self=lambda grad, result: -(grad * result * result
 @op(**_LOSS, serves=(FLOATS, "binary_cross_entropy"))
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reduction: int = 1) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``self``; reduced."""
-    if self.size and not (np.min(self) >= 0 and np.max(self) <= 1):
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    for name, chances in (("input", self), ("target", target)):
+        if chances.size and not (np.minimum.reduce(chances, None) >= 0 and np.maximum.reduce(chances, None) <= 1):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     least = self.dtype.type(-100)
     losses = (target - 1) * np.maximum(np.log1p(-self), least) - target * np.maximum(np.log(self), least)
     return reduced(losses if weight is None else losses * weight, reduction)

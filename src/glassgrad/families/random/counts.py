@@ -211,6 +211,8 @@ def samplers(unit: Any, floor: Any, compiled: Callable[[Any], Any]) -> tuple[Any
             return trials
         if isnan(chance):
             return nan
+        if not trials < inf:  # without end, or NaN
+            return trials
         if mean >= _MANY:
             k = many_successes(stream, trials, rare, mean, deviation, odds, middle)
         else:
