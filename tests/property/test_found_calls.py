@@ -22,6 +22,8 @@ CALLS = {
         torch.heaviside(a.half()[:1, :2], a.half()) | torch.nn.functional.binary_cross_entropy(a / 5, a)
         torch.nn.functional.binary_cross_entropy(a / 5, a * float('nan'))
         torch.nn.functional.binary_cross_entropy(a, a) | torch.nn.functional.max_unpool2d(-1, i, 2)
+        torch.histogramdd(a.half().mT, [2, 3], range=[0.0, 1.0, 0.0, 2.0]) | torch.histogram(c.half(), 3)
+        torch.histogram(c.bfloat16(), c[:4].bfloat16()) | torch.histogramdd(a.half().mT, [2, 3])
     """,
     "PyTorch's parser comes first": """
         torch.renorm(a, 2, 0, a) | torch.renorm(a, None, 0, 1j) | torch.dist(a, a, a) | torch.cdist(a, a, a)

@@ -141,7 +141,7 @@ def _binary(operation: str) -> None:
     def in_place(self: Any, *args: Any, **kwargs: Any) -> list[Any]:
         tensors, beside, settings = columns(names[1], self, args, kwargs)
         if operation in ("maximum", "minimum"):  # which tensors have no method for
-            results = out_of_place(tensors, beside)
+            results = out_of_place([tensor.clone() if tensor.requires_grad else tensor for tensor in tensors], beside)
             for tensor, result in zip(tensors, results, strict=True):
                 check_cast(result._array.dtype, tensor)
             return list(_each("copy_", tensors, results))

@@ -197,7 +197,8 @@ def _counted(
                 f"shape {list(weight._array.shape)}"
             )
     columns = array.reshape(-1, count)
-    is_served, is_listed = array.dtype in (np.float32, np.float64), isinstance(bins[0], Tensor)
+    is_listed, is_half = isinstance(bins[0], Tensor), array.dtype.kind in "fV" and array.dtype.itemsize == 2
+    is_served = array.dtype in (np.float32, np.float64) or is_half and (is_listed or bounds is not None)
     edges = _edges(input, columns, bins, bounds) if is_served or is_listed else []
     if not is_served:
         kernel = "histogram_cpu" if is_listed else "histogramdd"
@@ -210,11 +211,13 @@ def _counted(
     inside = np.ones(len(columns), bool)
     for dim, line in enumerate(edges):
         column, limits = columns[:, dim], line._array
+        if is_half:
+            column, limits = column.astype(np.float32), limits.astype(np.float32)
         index = np.searchsorted(limits, column, side="right") - 1
         index[column == limits[-1]] = sizes[dim] - 1  # the last bin holds its upper edge
         inside &= (column >= limits[0]) & (column <= limits[-1])
         flat = flat * sizes[dim] + index
-    weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside]
+    weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside].astype(np.float64)
     hist = np.bincount(flat[inside], weights, math.prod(sizes)).astype(array.dtype).reshape(sizes)
     if density:
         hist /= hist.sum()
