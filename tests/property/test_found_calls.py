@@ -19,6 +19,12 @@ TENSORS = """
 """
 CALLS = {
     "refusals that were missing, or in words of others": """
+        torch.unique(a[0, 0], dim=0, return_inverse=True) | torch.addbmm(b, c, c) | torch.addbmm(b, a[0, 0], c)
+        torch.nn.functional.upsample_bilinear(a[None, None], scale_factor=float('inf')) | a.put(a.half(), a.half())
+        torch.nn.functional.interpolate(a[None, None], scale_factor=float('nan')) | torch.addbmm(b, a[None], a)
+        torch.nn.functional.group_norm(a, 0) | torch.nn.functional.group_norm(a, 0.0)
+        torch.nn.functional.max_unpool3d(a[None, None, None], i[None, None, None], ())
+        torch.nn.functional.binary_cross_entropy(a, a, 5)
         torch.heaviside(a.half()[:1, :2], a.half()) | torch.nn.functional.binary_cross_entropy(a / 5, a)
         torch.nn.functional.binary_cross_entropy(a / 5, a * float('nan'))
         torch.nn.functional.binary_cross_entropy(a, a) | torch.nn.functional.max_unpool2d(-1, i, 2)

@@ -166,7 +166,7 @@ def functional_instance_norm(
     """Each channel of each sample standardised by itself, or by running statistics."""
     if use_input_stats:
         count = 1
-        for n in input.shape[2:]:
+        for n in input.size()[2:]:
             count *= n
         if count == 1:
             raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape!r}")

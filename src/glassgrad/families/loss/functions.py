@@ -413,7 +413,8 @@ def binary_cross_entropy(
     if target.dtype is not input.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
     if weight is not None:
-        weight = weight.expand(_joined(tuple(target.shape), tuple(weight.shape)))
+        common = _joined(tuple(target.shape), tuple(weight.size()))
+        weight = weight.expand(common)
         no_slope("binary_cross_entropy", weight=weight)
     return rows.binary_cross_entropy(input, target, weight, mode)
 

@@ -86,10 +86,11 @@ baddbmm.derivative(
 )
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
-    for array, dim in ((batch1, 0), (batch2, 2)):
+    for array, dim in ((batch1, 1), (batch2, 2)):
         if not array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    check_expands(self, (batch1.shape[1], batch2.shape[-1]))
+        axis_of(dim, array.ndim)
+    check_expands(self, (batch1.shape[1], batch2.shape[2]))
     for name, array in (("batch1", batch1), ("batch2", batch2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")

@@ -355,7 +355,7 @@ def functional_group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
-    if input.dim() > 1 and num_groups > 0:  # what else is wrong is said below
+    if input.dim() > 1 and not num_groups < 0:  # what else is wrong is said below
         sizes = tuple(input.shape)
         sizes = sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]
         several_values(sizes, f"{list(sizes)}")

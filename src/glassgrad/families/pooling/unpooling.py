@@ -70,10 +70,9 @@ def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: S
     if indices.dtype is not int64:
         got = f" but got: {indices.dtype.scalar_name}" if dims == 2 else ""
         raise RuntimeError(f"elements in indices should be type int64{got}")
-    if dims == 2 and len(wanted) != 2:
-        raise RuntimeError(
-            f"There should be exactly two elements (height, width) in output_size, but got {len(wanted)} elements."
-        )
+    if len(wanted) != dims:
+        wanted_are = "two elements (height, width)" if dims == 2 else "three elements (depth, height, width)"
+        raise RuntimeError(f"There should be exactly {wanted_are} in output_size, but got {len(wanted)} elements.")
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "

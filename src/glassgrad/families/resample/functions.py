@@ -59,9 +59,10 @@ def _resized(
         target, scales = tuple([_count(n) for n in output_size]), (None,) * dims
     else:
         scales = tuple([float(factor) for factor in scale_factors])
-        target = tuple([int(n * factor) for n, factor in zip(sizes[2:], scales, strict=True)])
-        if any(abs(n) >= 1 << 63 for n in target):
+        target = tuple([n * factor for n, factor in zip(sizes[2:], scales, strict=True)])
+        if not all(abs(n) < 1 << 63 for n in target):
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        target = tuple(map(int, target))
     _check_sizes(sizes, target, dims)
     if on_meta(input):
         return sized(input, (*sizes[:2], *target))

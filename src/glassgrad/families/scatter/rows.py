@@ -298,12 +298,12 @@ take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes)
 )
 def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
+    _need_long("put_", index)
     if source.dtype != self.dtype:
         raise RuntimeError(
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {name_of(self)} and "
             f"source.dtype = {name_of(source)}"
         )
-    _need_long("put_", index)
     if index.size != source.size:
         raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "

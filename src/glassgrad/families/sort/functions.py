@@ -81,6 +81,8 @@ def unique(
         inverse = inverse.reshape(array.shape)
     else:
         axis = axis_of(dim, array.ndim)
+        if not array.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         _check_slices(array.shape, axis)
         if not array.shape[axis]:
             values, inverse, counts = array.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
