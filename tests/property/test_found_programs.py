@@ -9,6 +9,28 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "a gradient that is kept, of what a custom function writes": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 3
+        b.retain_grad()
+        Dirty.apply(b)
+        b.abs().sum().backward()
+    """,
+    "sizes of a subclass": """
+        a = torch.ones(2, requires_grad=True)
+        b = Subclass(a) * 1
+        c = a.expand_as(b)
+        d = a.view_as(b)
+        e = a.reshape_as(b)
+    """,
+    "powers of zero by complex exponents": """
+        a = torch.tensor([0.25, 0.75, 0.0, -1.0], requires_grad=True)
+        b = a - a * torch.tensor([1j, 0, 0, 0])
+        c = torch.where(b.detach().abs() > 2, 0 ** b, b)
+        d = torch.zeros(4, dtype=torch.complex64) ** b
+        c.abs().sum().backward(retain_graph=True)
+        d.abs().sum().backward()
+    """,
     "requires_grad of a result is not set, and may be asked for": """
         a = torch.ones(2, requires_grad=True)
         b = a * 2

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import views
-from ..core.tensor import Tensor, View, alias, edge_of, share
+from ..core.tensor import Tensor, View, alias, edge_of, move_retained, share
 from ..tensor import writable
 
 
@@ -68,6 +68,7 @@ def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
         )
     if type(old_edge) is not View:
         tensor._edge = edge
+        move_retained(tensor, old_edge)
         return
     writable.check_view(tensor, old_edge, True)
     if total > 1:

@@ -103,7 +103,9 @@ def pow_base(exponent: Any, /, self: Any) -> Any:
 
 pow_base.derivative(
     exponent=lambda grad, exponent, self, result: (
-        grad * where(exponent >= 0, 0, result * _DOWN) if self == 0 else grad * (result * _log_of_number(self))
+        grad * where(power_of_zero(zero_like(exponent), exponent), 0, result * _DOWN)
+        if self == 0
+        else grad * (result * _log_of_number(self))
     )
 )
 
@@ -113,8 +115,8 @@ _DOWN = -math.inf  # the slope of 0 ** x below zero
 
 @op(constant=True, typed="promote", public=False, batched="point")
 def power_of_zero(self: Any, exponent: Any, /) -> Any:
-    """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
-    return np.logical_and(self == 0, exponent.real >= 0)
+    """Where the base is zero, and the exponent real and not negative: there the power does not depend on it."""
+    return (self == 0) & (exponent.real >= 0) & (exponent.imag == 0)
 
 
 def _log_of_number(base: Any) -> Any:

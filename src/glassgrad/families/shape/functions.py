@@ -206,12 +206,14 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
 
 
 @composite(function=False)
+@asking
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """The view with the sizes of ``other``."""
     return rows.view(self, other._array.shape)
 
 
 @composite(function=False)
+@asking
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor with the sizes of ``other``."""
     return rows.reshape(self, other._array.shape)
@@ -275,6 +277,7 @@ def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
 
 
 @composite(function=False)
+@asking
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """The view stretched to the sizes of ``other``."""
     return rows.expand(self, other._array.shape)
