@@ -75,6 +75,8 @@ REASONS = [
     Reason("a rule of PyTorch's gives another shape", "taken|type|words", r"(Scatter|IndexAdd)\w* returned an inv"),
     Reason("a rule of PyTorch's gives another shape", "taken", "CopySlices returned an inv", r"scatter(_add)?_\("),
     Reason("the shape was changed without recording", "taken|type|words", "an invalid gradient at", r"\.data = "),
+    Reason("the shape was changed without recording", "numbers.grad", "", r"index_add_?\((.|\n)*\.data = "),
+    Reason("which of two rules fails", "words", "derivative for aten::.*modified by an inplace operation"),
     Reason("where results lie that are drawn upon", "numbers", "", r"func\.jac(.|\n)*(dropout|_like|bernoulli)\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),
     Reason("PyTorch has no gradient of it", "taken", "automatic differentiation|Autograd not support|not implemented"),
