@@ -19,6 +19,8 @@ TENSORS = """
 """
 CALLS = {
     "refusals that were missing, or in words of others": """
+        b.lu(get_infos=True) | torch.lu(b, get_infos=True) | b.lu()
+        torch.stft(c.bfloat16(), 4, 2, window=torch.ones(4), center=False, return_complex=True)
         torch.unique(a[0, 0], dim=0, return_inverse=True) | torch.addbmm(b, c, c) | torch.addbmm(b, a[0, 0], c)
         torch.nn.functional.upsample_bilinear(a[None, None], scale_factor=float('inf')) | a.put(a.half(), a.half())
         torch.nn.functional.interpolate(a[None, None], scale_factor=float('nan')) | torch.addbmm(b, a[None], a)

@@ -91,6 +91,8 @@ def stft(
     if onesided and complex_:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     frames = _frames(input, n_fft, hop, length, window, align_to_window)
+    if frames.dtype in (dtypes.float16, dtypes.bfloat16):
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {frames.dtype.scalar_name}")
     scale = 1 if normalized else 0
     if frames.dtype.is_complex:
         spectrum = fft_c2c(frames, (2,), scale, True)
@@ -131,8 +133,6 @@ def _check_stft(
             f"return_complex={_flag(return_complex)}, align_to_window={_flag(align)}) : expected {what}"
         )
 
-    if input.dtype in (dtypes.float16, dtypes.bfloat16):
-        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {input.dtype.scalar_name}")
     if input._array.dtype.kind in "bui":
         raise wrong("a tensor of floating point or complex values")
     if len(sizes) not in (1, 2):

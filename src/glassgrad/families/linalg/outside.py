@@ -362,7 +362,7 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
     return linalg.householder_product(input, input2, out=out)
 
 
-@composite()
+@composite(method=False)
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
     _warn_of("lu")
@@ -375,6 +375,12 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     if out is not None:
         return into("lu", (A,), out, factors, "")
     return tuple.__new__(results._lu_with_info, factors) if get_infos else factors
+
+
+@composite(function=False, name="lu")
+def lu_method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """Packed triangles and swapped rows, and with ``get_infos`` how each matrix went."""
+    return tuple(lu(self, pivot, get_infos))
 
 
 @composite()
