@@ -19,6 +19,8 @@ TENSORS = """
 """
 CALLS = {
     "refusals that were missing, or in words of others": """
+        torch.where(b > 2, b, 1, out=b) | torch.where(b > 2, 1, b, out=b) | torch.layer_norm(a, (None,))
+        torch.layer_norm(a, (1j,)) | torch.layer_norm(a, ('a',)) | torch.layer_norm(a, (torch.tensor(3),))
         b.lu(get_infos=True) | torch.lu(b, get_infos=True) | b.lu()
         torch.stft(c.bfloat16(), 4, 2, window=torch.ones(4), center=False, return_complex=True)
         torch.unique(a[0, 0], dim=0, return_inverse=True) | torch.addbmm(b, c, c) | torch.addbmm(b, a[0, 0], c)

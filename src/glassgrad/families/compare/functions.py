@@ -42,6 +42,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
             "Tensor condition, Number self, Tensor other", "Tensor condition, Tensor input, Number other",
             "Tensor condition, Number self, Number other",
         )  # fmt: skip
+    if out is not None:
+        for position, (name, operand) in enumerate((("input", input), ("other", other)), 2):
+            if not isinstance(operand, Tensor):
+                found = dtypes.called(operand)
+                raise TypeError(f"where(): argument '{name}' (position {position}) must be Tensor, not {found}")
     kind = condition._array.dtype
     if kind.kind != "b" and kind != np.uint8:
         raise RuntimeError(

@@ -257,7 +257,7 @@ def layer_norm(
         normalized_shape = tuple(normalized_shape)
     if normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = tuple([number_of(size) for size in normalized_shape])
-        if isinstance(normalized_shape[0], float):
+        if not hasattr(normalized_shape[0], "__index__"):
             raise TypeError(
                 "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, but found element of "
                 f"type {called(normalized_shape[0])} at pos 0"
