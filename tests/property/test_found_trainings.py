@@ -174,6 +174,15 @@ PROGRAMS = {
         opt.step()
         a = l.weight * 1
     """,
+    "fused steps of halves round once": """
+        p = torch.nn.Parameter(torch.tensor([1.0, -0.5, 2.0]).half())
+        opt = torch.optim.AdamW([p], lr=0.1, fused=True)
+        p.grad = torch.tensor([1.0, 0.0, 1e-4]).half()
+        opt.step()
+        opt.step()
+        z = (p.detach().float() * 4096).int()
+        y = (opt.state[p]['exp_avg_sq'].float() * 2**24).int()
+    """,
     "fused steps on states of another dtype": """
         l = torch.nn.Linear(2, 2)
         l(torch.ones(1, 2)).sum().backward()

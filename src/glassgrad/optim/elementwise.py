@@ -322,8 +322,11 @@ class Elementwise(WithSettings):
         dtype, room = arrays[0].dtype, self._room
         room.taken = 0
         narrow = dtype.itemsize == 2 and dtype in NARROW
-        if narrow:
-            whole: list[Values] = [Narrow(array.astype(F32), room, dtype) for array in arrays]
+        whole: list[Values]
+        if narrow and group.get("fused"):  # which PyTorch rounds once
+            whole = [Values(array.astype(F32), room) for array in arrays]
+        elif narrow:
+            whole = [Narrow(array.astype(F32), room, dtype) for array in arrays]
         else:
             if dtype.kind == "c":  # real and imaginary parts are numbers of their own
                 arrays = [array[..., None].view(REAL[dtype]) for array in arrays]
