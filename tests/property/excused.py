@@ -123,6 +123,7 @@ REASONS = [
     Reason("places that are no classes", "refused", "target .* is out of bounds: there are", "ctc_loss"),
     Reason("values at infinity", "numbers", "nan|inf", r"(inf|nan|e\+30)(.|\n)*(inverse|bilinear)\("),
     Reason("values at infinity", "numbers.grad", "", r"(inf|nan)(.|\n)*multilabel_margin_loss\("),
+    Reason("counts beyond 64 bits", "numbers", "", r"(inf|e\+30|e\+19)(.|\n)*(poisson|binomial)\("),
     Reason("bytes that wrap", "numbers", "", r"uint8(.|\n)*affine_grid_generator"),
     Reason("one tensor twice in a list that is written", "grad", "", r"_foreach_\w+_\(\[(\w), \1"),
     Reason("a rule of PyTorch's gives another shape", "taken", r"size mismatch .got input: .\d.,", "nll_loss|entropy"),
@@ -170,7 +171,8 @@ REASONS = [
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
         last(
-            r"diag|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|ndtr|lerp|kron", "out=",
+            r"diag|conj_physical|nuclear_norm|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|"
+            "ndtr|lerp|kron", "out=",
         ),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),

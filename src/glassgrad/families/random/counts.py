@@ -139,7 +139,7 @@ def samplers(unit: Any, floor: Any, compiled: Callable[[Any], Any]) -> tuple[Any
         if not rate >= 0:
             return -1.0
         if rate >= _MANY:
-            return many_events(stream, rate)
+            return many_events(stream, rate) if rate < inf else rate
         count, product, end = 0.0, 1.0, exp(-rate)
         while rate != 0:
             product *= unit(stream)
