@@ -130,7 +130,7 @@ _SHOWN = (
         ("elastic.multiprocessing.errors", "multiprocessing.failures", "ChildFailedError ProcessFailure record"),
         ("nn.functional", "nn.parallel.collectives", _DIFFERENTIABLE),
         ("optim.zero_redundancy_optimizer", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
-        ("elastic.multiprocessing", "multiprocessing.failures", "ChildFailedError record"),
+        ("elastic.multiprocessing", "multiprocessing.failures", "ChildFailedError ProcessFailure record"),
         ("nn", "nn.parallel.collectives", _DIFFERENTIABLE),
         ("optim", "optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
     )),
