@@ -13,6 +13,7 @@ from tests.agreement import check
 
 def wrong_parameters(torch, show):
     D = importlib.import_module(f"{torch.__name__}.distributions")
+    D.Distribution.set_default_validate_args(True)  # which PyTorch's compiler takes back when it is imported
     t = torch.tensor
     for make in (
         lambda: D.Normal(0.0, -1.0),
