@@ -123,9 +123,7 @@ def native_batch_norm(
             variance = lines.sums(out, out) / n
     else:
         means, variance = running_mean.astype(F64), running_var.astype(F64)
-    stored = kind
-    if training and input.dtype.itemsize == 2:
-        stored = statistics_kind(input, weight, bias, running_mean)
+    stored = statistics_kind(input, weight, bias, running_mean) if training and input.dtype.itemsize == 2 else kind
     halves = stored.itemsize == 2  # PyTorch computes with the statistics that it keeps
     spread = variance
     if halves:

@@ -51,15 +51,17 @@ def check_batches(batch1: Any, batch2: Any) -> None:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {got}.")
 
 
+def _size(array: Any, dim: int) -> int:
+    """The size of a dimension; PyTorch's error where there is none such."""
+    if not array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return array.shape[axis_of(dim, array.ndim)]  # type: ignore[no-any-return]
+
+
 @op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
 def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
-    for array, dims in ((batch1, (0, 1)), (batch2, (2,))):
-        for dim in dims:
-            if not array.ndim:
-                raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-            axis_of(dim, array.ndim)
-    check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
+    check_expands(self, (_size(batch1, 0), _size(batch1, 1), _size(batch2, 2)))
     if self.dtype == batch1.dtype != batch2.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(self)} but found {scalar_name(batch2)}")
     names = [c_name(array) for array in (self, batch1, batch2)]
@@ -86,11 +88,7 @@ baddbmm.derivative(
 )
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
-    for array, dim in ((batch1, 1), (batch2, 2)):
-        if not array.ndim:
-            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        axis_of(dim, array.ndim)
-    check_expands(self, (batch1.shape[1], batch2.shape[2]))
+    check_expands(self, (_size(batch1, 1), _size(batch2, 2)))
     for name, array in (("batch1", batch1), ("batch2", batch2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")

@@ -200,12 +200,12 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     in_one = _by_onednn(call)
     parted = _parted if in_one else unbind
     states = [parted(state, 0) for state in call.hx]
-    is_packed = call.sizes is not None
-    if in_one and call.sizes is not None:  # PyTorch sees samples of one length as a padded batch
-        steps = view(call.input, (len(call.sizes), call.sizes[0], call.input._array.shape[-1]))
+    packed = call.sizes if in_one else None
+    if packed is not None:  # PyTorch sees samples of one length as a padded batch
+        steps = view(call.input, (len(packed), packed[0], call.input._array.shape[-1]))
         call = call._replace(input=steps, sizes=None)
     output, (h, c) = _network("lstm", call, states, fused.mkldnn_rnn_layer if in_one else fused.lstm_layer)
-    if in_one and is_packed:
+    if packed is not None:
         output = view(output, (-1, output._array.shape[-1]))
     return output, stack(h, 0), stack(c, 0)
 

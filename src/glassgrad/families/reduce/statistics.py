@@ -249,9 +249,7 @@ def histogram(
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
-    heavy = weight
-    if weight is not None:
-        heavy = wrap(np.asarray(weight._array).reshape(-1))
+    heavy = None if weight is None else wrap(np.asarray(weight._array).reshape(-1))
     hist, edges = _of(_counted(points, [bins], range, heavy, density), "histogram", input, bins, weight)
     return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
 
