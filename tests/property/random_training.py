@@ -71,6 +71,10 @@ Bilinear({f}, {f}, {o}, {b})${l}({h}, {h})|LSTMCell({f}, {o}, {b})${l}({h})[0]|G
 LSTM({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]|GRU({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]
 RNN({f}, {o}, {s}, 'relu', {b}, {b}, {p}, {b})${l}({h})[0]|LSTM({f}, 3, proj_size=2)${l}({h})[0]
 MultiheadAttention({f}, 1, {p}, {b}, {b}, {b}, batch_first={b})${l}({h}, {h}, {h}, need_weights={b})[0]
+MultiheadAttention({f}, 1, batch_first=True)${l}({h}, {h}, {h}, torch.zeros({h}.shape[:2]).bool())[0]
+MultiheadAttention({f}, 1, kdim=2, vdim=2)${l}({h}, {h}[..., :2], {h}[..., -2:], attn_mask=later(len({h})))[0]
+LSTM({f}, 3, num_layers=2)${l}({h}, ({h}.new_ones(2, {h}.size(1), 3), {h}.new_zeros(2, {h}.size(1), 3)))[1][0]
+GRU({f}, 3, bidirectional={b}, batch_first={b})${l}({h})[1]|LSTM({f}, 3)${l}({h}, {l}({h})[1])[0]
 TransformerEncoderLayer({f}, 1, 4, {p}, norm_first={b}, batch_first={b})|Upsample(scale_factor=2, mode='linear')
 LSTM({f}, {o}, {s}, bidirectional={b})$rnn.pad_packed_sequence({l}(rnn.pack_sequence([*{h}]))[0])[0]
 GRU({f}, {o}, {s}, {b})${l}(rnn.pack_padded_sequence({h}, lengths({h}), False, False))[0].data
@@ -85,6 +89,37 @@ FractionalMaxPool2d(2, output_size={k})|UpsamplingBilinear2d({o})|Conv2d({c}, 4,
 """,
     5: NORMS + LINES.replace("CircularPad{r}d", "ReplicationPad{r}d") + "Upsample(scale_factor=2, mode='trilinear')\n",
 }
+#: What forward methods do without a layer, to inputs of any sizes, of three dimensions or more, of four.
+WRITTEN = """
+${h}.cumsum(1)|${h} + {h}.mean(0)|$torch.cat([{h}, {h}.flip(-1)], -1)|${h}.transpose(0, 1)|${h}[..., ::2]|${h}[:, None]
+$torch.where({h} > 0, {h}, {h} * 0.1)|${h}.masked_fill({h} < 0, {n})|${h}.roll(1, -1)|${h}.unbind(0)[0]
+${h}.chunk(2, -1)[0]
+${h} - {h}.logsumexp(-1, keepdim=True)|$torch.nn.functional.normalize({h}, dim={d})
+${h}.clamp(-{n}, {n}) * {h}.sigmoid()
+${h} / {h}.std(-1, keepdim={b}, correction=0).mean().clamp_min({n})|${h}.square().sum(-1, True).sqrt()
+${h}.exp().log1p()
+$torch.stack([{h}, {h}.tanh()], 1).amax(1)|${h}.flatten(1).unsqueeze(1).expand(-1, 2, -1)
+${h}.index_select(-1, torch.tensor([0, 0]))
+${h} * torch.arange({h}.size(-1))|${h}.gather(1, {h}.argsort(1))|${h}[{h}.isfinite()].reshape({h}.shape)
+${h}.relu() ** 2
+$torch.nn.functional.gumbel_softmax({h}, hard={b})|$torch.distributions.Normal({h}, {n}).rsample()|${h}.diff(dim=0)
+$torch.fft.rfft({h}.float(), norm='ortho').abs().to({h}.dtype)|$torch.view_as_real(torch.complex({h}, {h}) ** 2).sum(-1)
+$torch.lerp({h}, {h}.detach(), {n})|$(lambda o: o.add_({h}))(torch.zeros_like({h}))|${h}.clone().mul_({h}.sigmoid())
+$torch.nn.functional.rms_norm({h}, ({f},))|$torch.nn.functional.softmax({h}, 1, dtype=torch.float32)|${h}.abs().pow({n})
+"""
+WRITTEN_ROWS = """
+$torch.nn.functional.scaled_dot_product_attention({h}, {h}, {h}, is_causal={b})|${h}.softmax(-1) @ {h}.mT
+$torch.einsum('...ij,...kj->...ik', {h}, {h})|$torch.nn.functional.layer_norm({h}, {h}.shape[-2:])|${h}.tril(1)|${h}.mT
+$torch.nn.functional.scaled_dot_product_attention({h}, {h}, {h}, {h}.new_zeros({h}.size(-2), {h}.size(-2)))
+${h}.unfold(-1, 2, 1)|$torch.nn.functional.pad({h}, (1, 1), mode='replicate')|${h}.movedim(1, -1)
+$torch.linalg.norm({h}, dim=-1)
+$torch.baddbmm({h}.flatten(2), {h}.flatten(2), {h}.new_ones(len({h}), {h}[0, 0].numel(), {h}[0, 0].numel()))
+"""
+WRITTEN_PLANES = """
+$torch.nn.functional.grid_sample({h}, {h}.new_zeros(len({h}), 2, 3, 2) + {h}.mean().tanh(), align_corners={b})
+$torch.nn.functional.interpolate({h}, scale_factor={n}, mode='area')|${h}.mean((2, 3), keepdim=True) * {h}
+$torch.nn.functional.affine_grid({h}[:, 0, :2, :3], ({h}.size(0), 1, 2, 2), {b})|${h}.permute(0, 2, 3, 1)
+"""
 TOKENS = """
 Embedding(6, {o}, sparse=True)|EmbeddingBag(6, 3, mode='sum', sparse=True)
 Embedding(6, {o}, {d})|Embedding(6, 4, max_norm=1.0)|Embedding(6, 3, scale_grad_by_freq=True)|Embedding(6, 2)
@@ -205,6 +240,16 @@ z = torch.cat([a[0] for a in torch.utils.data.DataLoader(torch.utils.data.Tensor
 for a, in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2, drop_last={b}): z = forward(a)
 parametrize.register_parametrization({l}, 'weight', torch.nn.Softplus())|z = Twice.apply(forward(x))
 z = torch.nn.utils.stateless.functional_call(model, dict(model.named_parameters()), (x,))
+g = torch.autograd.grad(forward(x).square().sum(), [*model.parameters()], create_graph=True, allow_unused=True)
+sum(p.square().sum() for p in g if p is not None and p.requires_grad).backward()
+fast = {k: v * 0.9 + {n} for k, v in model.named_parameters()}; z = torch.func.functional_call(model, fast, (x,))
+z = torch.distributions.Normal(forward(x), {n}).log_prob(forward(x).detach() + {n}).sum(); z.backward()
+d = torch.distributions; z = d.kl_divergence(d.Normal(forward(x), {n}), d.Normal(0.0, 1.0)).sum()
+d = torch.distributions.Categorical(logits=forward(x)); (d.log_prob(d.sample()).mean() + d.entropy().sum()).backward()
+d = torch.distributions.Bernoulli(logits=forward(x)); z = d.log_prob(d.sample()).mean(); z.backward()
+z = torch.autograd.functional.hessian(lambda x: forward(x).square().sum(), x)
+with torch.no_grad(): [p.add_(p.grad, alpha=-{lr}) for p in model.parameters() if p.grad is not None]
+with torch.no_grad(): [p.copy_(p.lerp(p * 0, 0.1)) for p in model.parameters()]
 """
 SHAPES = [(4, 3), (1, 3), (3, 4), (2, 2, 4), (2, 3, 4), (3, 4, 2), (2, 4, 6), (2, 2, 4, 4), (2, 4, 3, 4)]
 SHAPES.append((2, 2, 3, 4, 4))
@@ -218,6 +263,7 @@ class Twice(torch.autograd.Function): forward = twice; backward = lambda ctx, g:
 def by(ctx, inputs, output): ctx.by = 2; ctx.save_for_backward(*inputs)
 class New(Twice): forward = lambda x: x * 2; setup_context = by; jvp = lambda c, t: t * 2; generate_vmap_rule = True
 def lengths(x): return torch.arange(1, 1 + x.size(1)).clamp(max=len(x))
+def later(n): return torch.ones(n, n).triu(1).bool()
 class Own(torch.nn.Module): forward = lambda self, x: New.apply(x)
 torch.nn._Own = Own  # an underscore: no public name of a module that others look at
 """
@@ -266,14 +312,15 @@ class Draw:
         templates = _parts(LAYERS.get(len(sizes), "Flatten()"))
         if self.is_tokens and not self.layers:
             templates = _parts(TOKENS)
-        if h.is_floating_point() and chance.random() < 0.35 or not templates:
-            templates = ["{act}"]
+        if h.is_floating_point() and (chance.random() < 0.35 or not templates):
+            templates = ["{act}"] if chance.random() < 0.6 else _parts(WRITTEN)
+            templates += _parts(WRITTEN_ROWS) * (len(sizes) > 2) + _parts(WRITTEN_PLANES) * (len(sizes) == 4)
         text, _, use = chance.choice(templates).partition("$")
         name = f"l{len(self.layers)}"
         more = {"f": str(sizes[-1]), "c": str(sizes[1]), "r": str(max(len(sizes) - 2, 1))} if len(sizes) > 1 else {}
         more = more or {"f": "1", "c": "1", "r": "1"}
         self.before = self.forward, [*self.layers]
-        made = self.filled(text, **more)
+        made = self.filled(text or "Identity()", **more)
         use = self.filled(use or "{l}({h})", l=name, h="{h}", **more)
         self.layers.append(name)
         self.forward = use.replace("{h}", self.forward)

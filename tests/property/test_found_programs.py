@@ -9,6 +9,17 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "no kernel looks at the dtype of nothing": """
+        d = torch.zeros(0, 3, dtype=torch.complex64)
+        e = d.log_softmax(0), torch.softmax(d.real.long(), 1), torch.bernoulli(d), torch.bernoulli(d.real.bool())
+        f = d.clone().bernoulli_(d), d.clone().bernoulli_(0.5), d.clone().exponential_(), d.clone().random_()
+        f = d.clone().bernoulli_(1.5)
+        g = torch.zeros(0, dtype=torch.int64)
+        h = torch.normal(g, 1.0), torch.normal(1.0, g), torch.normal(g, g), torch.randn_like(g), g.clone().normal_()
+        i = g.clone().log_normal_(), g.bool().geometric_(0.5), g.clone().exponential_()
+        j = g.clone().cauchy_()
+        k = torch.nn.functional.cross_entropy(g.bool(), torch.tensor(0))
+    """,
     "a gradient that is kept, of what a custom function writes": """
         a = torch.ones(2, requires_grad=True)
         b = a * 3

@@ -15,6 +15,20 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "halves of bilinear layers round between products": """
+        a, b = torch.randn(4, 3).bfloat16().requires_grad_(), torch.randn(4, 2).bfloat16().requires_grad_()
+        w = torch.randn(5, 3, 2).bfloat16().requires_grad_()
+        c = torch.nn.functional.bilinear(a, b, w); c.square().sum().backward()
+        same = c.float() - torch.zeros(4, 5)
+        same = a.grad.float(), b.grad.float(), w.grad.float()
+    """,
+    "pooling of three dimensions whose first of four is a channel": """
+        a = torch.randn(2, 2, 4, 4).contiguous(memory_format=torch.channels_last)
+        b = torch.nn.functional.max_pool3d(a, 2, 1)
+        b = torch.nn.functional.max_pool3d(a, 2, 1, return_indices=True)[0]
+        b = torch.nn.functional.max_pool3d(a[None], 2, 1)
+        b = torch.nn.functional.avg_pool3d(a, 2, 1)
+    """,
     "losses of two dtypes within autocast are single": """
         a = torch.ones(2, 2).bfloat16()
         F = torch.nn.functional

@@ -51,8 +51,8 @@ class Columns(TypedDict, total=False):
     #: ``refuses(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype
     refuses: Callable[..., None] | None
     #: the dtypes that the kernel serves, as ``char``s, and its name in PyTorch's refusal of others; or what makes the
-    #: whole error of the kernel's arguments
-    serves: tuple[str, str | Callable[..., Exception]] | None
+    #: whole error of the kernel's arguments, or their result where there is nothing to refuse
+    serves: tuple[str, str | Callable[..., Any]] | None
     #: half precision is computed in float32 and rounded once: "single" as float32 is, "plain" by no faster form
     halves: Literal["single", "plain"] | None
     stores: bool  #: floats of eight bits are taken too, which are moved and converted, and hardly computed with

@@ -39,7 +39,10 @@ def kernel_of(row: Any) -> Callable[..., Any]:
         if dtype is not F32 and dtype is not F64:
             char = dtype.char
             if served and char not in served:
-                raise refusal(*arguments, **settings) if callable(refusal) else not_implemented(refusal, first)
+                answer = refusal(*arguments, **settings) if callable(refusal) else not_implemented(refusal, first)
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
             if halves is not None and char in HALVES:
                 computed = kernel if halves == "single" else plain
                 return computed(*map(_as_single, arguments), **settings).astype(dtype)

@@ -175,15 +175,23 @@ linalg_cross.derivative(
 @op(node="TrilinearBackward0", public=False, forward="each")
 def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any) -> Any:
     """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
-    if i1.dtype.itemsize == 2 and i1.dtype.kind in "fV":
-        wide = (array.astype("f4") for array in (i1, i2, i3))
-        return trilinear.row.kernel(*wide, expand1, expand2, expand3, sumdim).astype(i1.dtype)
-    ndim = i1.ndim + len(expand1)
-    arguments: list[Any] = []
-    for array, missing in ((i1, expand1), (i2, expand2), (i3, expand3)):
-        arguments += [array, [axis for axis in range(ndim) if axis not in missing]]
-    sums = np.einsum(*arguments, [axis for axis in range(ndim) if axis not in sumdim], optimize=True)
-    return np.ascontiguousarray(sums)
+    axes = range(i1.ndim + len(expand1))
+    first, second, third = ([axis for axis in axes if axis not in expand] for expand in (expand1, expand2, expand3))
+    left = [axis for axis in axes if axis not in sumdim]
+    if i1.dtype.itemsize != 2 or i1.dtype.kind not in "fV":
+        return np.ascontiguousarray(np.einsum(i1, first, i2, second, i3, third, left, optimize=True))
+    # PyTorch rounds halves after each product, and after each term of a sum over dimension 1
+    wide = [array.astype("f4") for array in (i1, i2, i3)]
+    both = sorted({*first, *second} & {*left, *third, 1})
+    product = np.einsum(wide[0], first, wide[1], second, both).astype(i1.dtype).astype("f4")
+    terms = np.einsum(product, both, wide[2], third, sorted({*left, 1})).astype(i1.dtype)
+    if 1 in left:
+        return terms
+    by_term = np.moveaxis(terms, sorted({*left, 1}).index(1), 0)
+    total = np.zeros(by_term.shape[1:], i1.dtype)
+    for term in by_term:
+        total += term
+    return total
 
 
 trilinear.derivative(

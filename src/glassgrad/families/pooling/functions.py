@@ -137,6 +137,8 @@ def _max_pool(
     pooled = _check_windows(
         f"max_pool{dims}d_with_indices_out_cpu_template()", sizes, kernel, steps, pads, spread, ceil_mode
     )
+    if dims == 3 and suggested(sizes, strides_of(input._array)) == "channels_last":
+        raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     settings = (kernel, steps, pads, spread, ceil_mode)
     if on_meta(input):
         values = sized(input, (*sizes[: len(sizes) - dims], *pooled))

@@ -261,6 +261,8 @@ def random_(
         return randint(gen, shape, dtype, 0 if low is None else low, high)
     facts = FLOATS.get(dtype)
     if low is None:
+        if not prod(shape):
+            return np.empty(shape, dtype)
         if dtype.kind == "c" or dtype in BARE_UNSIGNED:
             raise NotImplementedError(f"\"random_kernel_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
         span = 2 if dtype.kind == "b" else 2**facts.digits + 1 if facts else int(np.iinfo(dtype).max) + 1

@@ -21,7 +21,10 @@ _FEW = 1024
 _SQUARES = {n: np.ones((n, n), F32) for n in range(1, 17)}
 
 
-def _refusal(log: str, a: Any, dim: int) -> NotImplementedError:
+def _refusal(log: str, a: Any, dim: int) -> Any:
+    """The error of a dtype that is not served; of no elements PyTorch asks no kernel, and none is made."""
+    if not a.size:
+        return np.empty_like(a)
     last = not a.ndim or dim % a.ndim == a.ndim - 1
     return not_implemented(f"{log}softmax_{'lastdim_' if last else ''}kernel_impl", a)
 
