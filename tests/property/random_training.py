@@ -103,7 +103,7 @@ ${h}.index_select(-1, torch.tensor([0, 0]))
 ${h} * torch.arange({h}.size(-1))|${h}.gather(1, {h}.argsort(1))|${h}[{h}.isfinite()].reshape({h}.shape)
 ${h}.relu() ** 2
 $torch.nn.functional.gumbel_softmax({h}, hard={b})|$torch.distributions.Normal({h}, {n}).rsample()|${h}.diff(dim=0)
-$torch.fft.rfft({h}.float(), norm='ortho').abs().to({h}.dtype)|$torch.view_as_real(torch.complex({h}, {h}) ** 2).sum(-1)
+$torch.fft.rfft({h}, norm='ortho').abs()|$torch.view_as_real(torch.complex({h}, {h}) ** 2).sum(-1)
 $torch.lerp({h}, {h}.detach(), {n})|$(lambda o: o.add_({h}))(torch.zeros_like({h}))|${h}.clone().mul_({h}.sigmoid())
 $torch.nn.functional.rms_norm({h}, ({f},))|$torch.nn.functional.softmax({h}, 1, dtype=torch.float32)|${h}.abs().pow({n})
 """
@@ -323,7 +323,7 @@ class Draw:
         made = self.filled(text or "Identity()", **more)
         use = self.filled(use or "{l}({h})", l=name, h="{h}", **more)
         self.layers.append(name)
-        self.forward = use.replace("{h}", self.forward)
+        self.forward = use.replace("{h}", self.forward if self.forward.isidentifier() else f"({self.forward})")
         done = use.replace("{h}", "h" if len(self.layers) > 1 else "x")
         return [f"{name} = torch.nn.{made}.to(torch.{self.dtype}); h = {done}"]  # lazy ones are used at once
 

@@ -9,6 +9,18 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "transforms of no examples, each a number": """
+        a = torch.zeros(0)
+        b = [torch.func.vmap(f)(a) for f in (lambda x: x.cumsum(-1), lambda x: x.sum(0), lambda x: x.softmax(0))]
+        c = [torch.func.vmap(f)(a) for f in (lambda x: x.sort(0)[0], lambda x: x.topk(1, 0)[0], torch.var)]
+    """,
+    "distances of no halves": """
+        a = torch.zeros(0, 3, dtype=torch.float16, requires_grad=True)
+        b = torch.cdist(a, torch.zeros(2, 3).half())
+        b.sum().backward()
+        c = torch.cdist(a[0:0, 0:0].expand(2, 0, 0), torch.zeros(3, 0).half()), torch.cdist(b.mT, b.mT, p=3.0)
+        d = torch.cdist(torch.zeros(1, 2).half(), torch.zeros(1, 2).half())
+    """,
     "no kernel looks at the dtype of nothing": """
         d = torch.zeros(0, 3, dtype=torch.complex64)
         e = d.log_softmax(0), torch.softmax(d.real.long(), 1), torch.bernoulli(d), torch.bernoulli(d.real.bool())

@@ -15,6 +15,25 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "what pads a table gets no gradient, of NaN neither": """
+        F = torch.nn.functional
+        n = float("nan"); i = torch.tensor([0, 1, 1, 2]); b = torch.tensor([0, 1])
+        a, g = torch.ones(4, 2).requires_grad_(), torch.tensor([[n, n], [1.0, 2], [3, 4], [5, 6]])
+        F.embedding(i, a, padding_idx=0).backward(g)
+        F.embedding(i, a, padding_idx=0, scale_grad_by_freq=True).backward(g)
+        F.embedding_bag(i, a, b, padding_idx=0).backward(g[:2])
+        F.embedding_bag(i, a, b, padding_idx=0, mode="mean").backward(g[:2])
+        w = torch.tensor([1.0, 2, 3, 4]).requires_grad_()
+        F.embedding_bag(i, a, b, padding_idx=0, mode="sum", per_sample_weights=w).backward(g[:2])
+    """,
+    "planes that were averaged to nothing have no way back": """
+        a = torch.ones(2, 3, 4, 4).requires_grad_()
+        torch.nn.functional.adaptive_avg_pool2d(a, (0, 2)).sum().backward()
+        torch.nn.functional.adaptive_max_pool2d(a, (0, 2)).sum().backward()
+        torch.nn.functional.interpolate(a, scale_factor=0.2, mode="area").sum().backward()
+        torch.nn.functional.adaptive_avg_pool1d(a[0], 0).sum().backward()
+        torch.nn.functional.adaptive_avg_pool2d(a[:0], 2).sum().backward()
+    """,
     "halves of bilinear layers round between products": """
         a, b = torch.randn(4, 3).bfloat16().requires_grad_(), torch.randn(4, 2).bfloat16().requires_grad_()
         w = torch.randn(5, 3, 2).bfloat16().requires_grad_()

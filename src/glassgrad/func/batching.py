@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -358,7 +359,10 @@ def _dims(
     is_number = not ndim and not one_more and not _DIMS.isdisjoint(named)
     if is_number:  # a number has a dimension 0, of size 1
         ndim = 1
-        values = [value.reshape((level.size, -1)) if isinstance(value, Tensor) else value for value in values]
+        values = [
+            value.reshape((level.size, prod(value._array.shape[1:]))) if isinstance(value, Tensor) else value
+            for value in values
+        ]
     further = []
     for name, setting in named.items():
         if name in _DIMS:

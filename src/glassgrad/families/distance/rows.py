@@ -10,6 +10,7 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground import errors
 from ...ground.dtypes import Number, of
+from ...kernels.columns import not_implemented
 from ..arithmetic.rows import no_single_bool
 from ..compare.rows import where
 from ..index.rows import fitted
@@ -223,12 +224,19 @@ def _dist_rule(
     return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
+def _of_halves(x1: Any, x2: Any) -> Any:
+    """The error of halves; where there is nothing to subtract PyTorch asks no kernel, and gives zeros."""
+    if x1.size and x2.size:
+        return not_implemented("cdist", x1)
+    return np.zeros((*np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2]), x1.shape[-2], x2.shape[-2]), x1.dtype)
+
+
 @op(
     node="CdistBackward0",
     typed="promote",
     public=False,
     hidden=("x1_sizes", "x2_sizes"),
-    serves=("fd", "cdist"),
+    serves=("fd", lambda x1, x2, p: _of_halves(x1, x2)),
     layout="plain",
     batched="point",
 )

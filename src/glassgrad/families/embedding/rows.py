@@ -37,14 +37,14 @@ def rows_added(values: Any, index: Any, n: int) -> Any:
     return out
 
 
-def _shares(index: Any, padding_idx: int, by_frequency: bool, kind: Any) -> Any:
-    """What each picked row counts in the gradient; None where all count fully."""
-    if padding_idx < 0 and not by_frequency:
-        return None
-    share = (index != padding_idx).astype(kind)
+def _counted(grad: Any, index: Any, padding_idx: int, by_frequency: bool) -> Any:
+    """Rows of a gradient as they count: a share for each time that a row was picked, zero (of NaN too) for padding."""
     if by_frequency and index.size:
-        share = share / np.bincount(np.asarray(index.reshape(-1), np.intp))[index].astype(kind)
-    return share[..., None]
+        times = np.bincount(np.asarray(index.reshape(-1), np.intp))[index].astype(grad.dtype)
+        grad = grad * (1 / times)[..., None].astype(grad.dtype)
+    if padding_idx >= 0:
+        grad = np.where((index == padding_idx)[..., None], np.zeros((), grad.dtype), grad)
+    return grad
 
 
 def _height(sizes: tuple[int, ...]) -> int:
@@ -84,8 +84,7 @@ def _embedding_tables(
 ) -> Any:
     if scale_grad_by_freq:
         return None  # the frequency is counted over all samples
-    share = _shares(indices, padding_idx, False, grad.dtype)
-    grads, chosen = apart(grad if share is None else grad * share), apart(indices)
+    grads, chosen = apart(_counted(grad, indices, padding_idx, False)), apart(indices)
     size, height = len(grads), _height(weight_sizes)
     tables = chosen + np.arange(size).reshape((-1, *(1,) * (chosen.ndim - 1))) * height
     return rows_added(grads, tables, size * height).reshape(size, *weight_sizes)
@@ -96,8 +95,7 @@ def embedding_dense_backward(
     grad_output: Any, indices: Any, /, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
     """The gradient of ``embedding`` by its table."""
-    share = _shares(indices, padding_idx, scale_grad_by_freq, grad_output.dtype)
-    return rows_added(grad_output if share is None else grad_output * share, indices, num_weights)
+    return rows_added(_counted(grad_output, indices, padding_idx, scale_grad_by_freq), indices, num_weights)
 
 
 embedding_dense_backward.derivative(
@@ -110,9 +108,7 @@ embedding_dense_backward.derivative(
 @op(node="EmbeddingDenseBackwardBackward0", auxiliary=("indices",), public=False)
 def embedding_twice(self: Any, indices: Any, /, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The adjoint of ``embedding_dense_backward``."""
-    share = _shares(indices, padding_idx, scale_grad_by_freq, self.dtype)
-    picked = self.take(indices, axis=0)
-    return picked if share is None else picked * share
+    return _counted(self.take(indices, axis=0), indices, padding_idx, scale_grad_by_freq)
 
 
 embedding_twice.derivative(
@@ -188,15 +184,19 @@ bag_sums.derivative(
 
 
 @op(node="EmbeddingBagBackwardBackward0", auxiliary=("indices", "offsets"), public=False)
-def bag_table(grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, num_weights: int = 0) -> Any:
-    """The gradient of ``bag_sums`` by its table of ``num_weights`` rows."""
+def bag_table(
+    grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, num_weights: int = 0, padding_idx: int = -1
+) -> Any:
+    """The gradient of ``bag_sums`` by its table of ``num_weights`` rows; zero, of NaN too, for ``padding_idx``."""
     if _half(grad_output):
         wide = None if factors is None else factors.astype(F32)
-        sums = bag_table.row.kernel(grad_output.astype(F32), indices, offsets, wide, num_weights)
+        sums = bag_table.row.kernel(grad_output.astype(F32), indices, offsets, wide, num_weights, padding_idx)
         return sums.astype(grad_output.dtype)
     rows = grad_output.take(bags_of(offsets, len(indices)), axis=0)
     if factors is not None:
         rows *= factors[:, None]
+    if padding_idx >= 0:
+        rows[indices == padding_idx] = 0
     return rows_added(rows, indices, num_weights)
 
 
@@ -224,13 +224,16 @@ bag_table_sparse.derivative(
 
 
 @op(auxiliary=("indices", "offsets"), public=False)
-def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /) -> Any:
-    """For each index the product of its row of ``table`` with its bag's row of ``grad_output``."""
+def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /, padding_idx: int = -1) -> Any:
+    """For each index but ``padding_idx`` the product of its row of ``table`` with its bag's row of ``grad_output``."""
     if _half(table):
-        dots = bag_dots.row.kernel(grad_output.astype(F32), table.astype(F32), indices, offsets)
+        dots = bag_dots.row.kernel(grad_output.astype(F32), table.astype(F32), indices, offsets, padding_idx)
         return dots.astype(table.dtype)
     rows = grad_output.take(bags_of(offsets, len(indices)), axis=0)
-    return np.einsum("ij,ij->i", rows, table.take(indices, axis=0))
+    dots = np.einsum("ij,ij->i", rows, table.take(indices, axis=0))
+    if padding_idx >= 0:
+        dots[indices == padding_idx] = 0
+    return dots
 
 
 bag_dots.derivative(
@@ -371,9 +374,9 @@ def _embedding_bag_rule(
         if sparse:
             to_weight = bag_table_sparse(grad, indices, offsets, factors, weight_sizes, padding_idx)
         else:
-            to_weight = bag_table(grad, indices, offsets, factors, _height(weight_sizes))
+            to_weight = bag_table(grad, indices, offsets, factors, _height(weight_sizes), padding_idx)
     if needs[1]:
-        to_factors = bag_dots(grad, weight, indices, offsets)
+        to_factors = bag_dots(grad, weight, indices, offsets, padding_idx)
         if not plain:
             to_factors = to_factors * bag_shares(grad, indices, offsets, 0, padding_idx, False)
     return to_weight, to_factors

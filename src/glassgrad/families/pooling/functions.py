@@ -376,15 +376,6 @@ def _check_adaptive(function: str, input: Any, dims: int, colon: str) -> None:
         raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(sizes)}")
 
 
-def _check_filled(function: str, sizes: Sequence[int], first: int = 1) -> None:
-    for axis in range(first, len(sizes)):
-        if not sizes[axis]:
-            raise RuntimeError(
-                f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
-                f"{list(sizes)} with dimension {axis} being empty"
-            )
-
-
 def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     function = f"adaptive_avg_pool{dims}d"
     wanted = ints(function, "output_size", 2, output_size)
@@ -404,7 +395,7 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
             pooled.as_strided_(sizes, format_strides(sizes, layout))  # type: ignore[attr-defined]
         return pooled  # type: ignore[no-any-return]
     _check_adaptive(function, input, dims, "")
-    _check_filled(function, input._array.shape, input._array.ndim - 2 if dims == 2 else 1)
+    rows.check_filled(function, input._array.shape, input._array.ndim - 2 if dims == 2 else 1)
     if on_meta(input):
         return sized(input, (*input._array.shape[: input._array.ndim - dims], *wanted))
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
@@ -443,7 +434,7 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     _check_adaptive(function, input, dims, ":")
     sizes = input._array.shape
-    _check_filled(function, sizes)
+    rows.check_filled(function, sizes)
     if len(wanted) != dims:
         raise RuntimeError(f"{function}(): internal error: output_size.size() must be {dims}")
     shape = (*sizes[: len(sizes) - dims], *wanted)
@@ -473,7 +464,7 @@ adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = _adaptive_m
 def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places."""
     wanted = _line_size("adaptive_max_pool1d", input, output_size)
-    _check_filled("adaptive_max_pool1d", input._array.shape)
+    rows.check_filled("adaptive_max_pool1d", input._array.shape)
     values, places = _adaptive_max(2, unsqueeze(input, -2), (1, *wanted))
     return squeeze_dim(values, -2), squeeze_dim(places, -2)
 

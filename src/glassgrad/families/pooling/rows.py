@@ -123,7 +123,18 @@ def max_pool_values(self: Any, /, kernel_size: Any, stride: Any, padding: Any, d
     return windows.largest_values(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
+def check_filled(function: str, sizes: Any, first: int = 1, name: str = "input") -> None:
+    """Raise PyTorch's error where a dimension from ``first`` on has no elements."""
+    if 0 in sizes[first:]:
+        axis = sizes.index(0, first)
+        raise RuntimeError(
+            f"{function}(): Expected {name} to have non-zero size for non-batch dimensions, but {name} has sizes "
+            f"{list(sizes)} with dimension {axis} being empty"
+        )
+
+
 def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any) -> Any:
+    check_filled(f"adaptive_max_pool{len(output_size)}d_backward", grad.shape, name="grad_output")
     return pool_put(
         grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], divides(self.shape, output_size)
     )
@@ -284,6 +295,7 @@ avg_pool_backward.derivative(
 
 
 def _adaptive_avg_pool_rule(grad: Any, self: Any, output_size: Any) -> Any:
+    check_filled(f"adaptive_avg_pool{len(output_size)}d_backward", grad.shape, name="grad_output")
     return adaptive_avg_pool_backward(grad, tuple(self.shape), output_size)
 
 
