@@ -274,7 +274,7 @@ TRAINED = [
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
     Reason("layers of halves that PyTorch lacks", "taken|words", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
-    Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|bias type|mixed dtype"),
+    Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|(bias|weight) type|mixed dtype"),
     Reason(
         "which of its refusals vmap tells", "words",
         r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on", r"torch\.func",
