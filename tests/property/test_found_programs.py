@@ -9,6 +9,11 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "the dtype that lerp refuses": """
+        a = torch.tensor([True, False])
+        b = torch.lerp(a, a, torch.tensor(2))
+        c = torch.lerp(a.int(), a.int(), torch.tensor(2))
+    """,
     "transforms of no examples, each a number": """
         a = torch.zeros(0)
         b = [torch.func.vmap(f)(a) for f in (lambda x: x.cumsum(-1), lambda x: x.sum(0), lambda x: x.softmax(0))]

@@ -423,9 +423,9 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
                 f"expected dtype {dtypes.c_name(input.dtype)} for `{name}` but got dtype {dtypes.c_name(other.dtype)}"
             )
     if input._array.dtype.kind in "biu" and not (isinstance(weight, Tensor) and weight._array.dtype.kind in "fcV"):
-        raise not_implemented(
-            "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
-        )
+        if not isinstance(weight, Tensor):
+            raise not_implemented("lerp_kernel_scalar", input._array)
+        raise not_implemented("lerp_kernel_tensor", (weight if input._array.dtype.kind == "b" else input)._array)
 
 
 def _weight(input: Tensor, weight: Any) -> Any:
