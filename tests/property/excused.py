@@ -314,6 +314,7 @@ TRAINED = [
     Reason("PyTorch's slope of huber_loss takes one dtype", "taken", "Found dtype", "Huber"),
     Reason("signs with few digits", "numbers.grad", "", r"TripletMarginLoss\(\S+ 1,(.|\n)*autocast"),
     Reason("where results lie", "node", "(Add|UnsafeView)Backward0.*'ViewB", r"LocalResponse|AlphaDropout|Dropout\dd"),
+    Reason("matrix_exp of halves", "^numbers", "", r"(?s)(?=.*bfloat16).*matrix_exp"),
     Reason("where results lie", "node", "UnsafeView.*FlashAttention", "LocalResponseNorm"),
     Reason("values at infinity", "numbers", r"inf\b", "SoftMarginLoss"),
     Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "RMSNorm"),

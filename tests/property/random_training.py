@@ -105,6 +105,16 @@ ${h}.relu() ** 2
 $torch.nn.functional.gumbel_softmax({h}, hard={b})|$torch.distributions.Normal({h}, {n}).rsample()|${h}.diff(dim=0)
 $torch.fft.rfft({h}, norm='ortho').abs()|$torch.view_as_real(torch.complex({h}, {h}) ** 2).sum(-1)
 $torch.lerp({h}, {h}.detach(), {n})|$(lambda o: o.add_({h}))(torch.zeros_like({h}))|${h}.clone().mul_({h}.sigmoid())
+$(lambda o: o.__setitem__(0, {n}) or o)({h}.clone())|$(lambda o: o.index_put_((torch.tensor([0]),), {h}[-1:]))({h} * 1)
+$torch.scatter({h}, 1, {h}.argsort(1), {h})|${h}.repeat_interleave(2, -1)|${h}.cumprod(-1)|${h}.prod(-1, keepdim=True)
+${h}.median(-1, keepdim=True)[0] * {h}|${h} / {h}.var(1, keepdim=True, correction=0).add({n})|${h}.nan_to_num().erf()
+$torch.atan2({h}, {h}.cos())|$torch.stack([*{h}]).tanh()|${h}.reshape(-1).view({h}.shape)
+${h}.index_add(0, torch.tensor([0]), {h}[-1:])
+$torch.addcmul({h}, {h}, {h}, value={n})|${h}.sign() * {h}.abs().clamp_min({n}).sqrt()
+${h}.quantile({p}, -1, True) + {h}
+$torch.hypot({h}, {h}.roll(1, 0))|$torch.cat(torch.split({h}, 1, -1)[::-1], -1)
+$torch.where({h}.isnan(), 0, {h}).square()
+${h}.aminmax(dim=-1, keepdim=True).max * {h}|$torch.concat([{h}[:1], {h}])|${h}.masked_select({h} > -9).view_as({h})
 $torch.nn.functional.rms_norm({h}, ({f},))|$torch.nn.functional.softmax({h}, 1, dtype=torch.float32)|${h}.abs().pow({n})
 """
 WRITTEN_ROWS = """
@@ -113,6 +123,13 @@ $torch.einsum('...ij,...kj->...ik', {h}, {h})|$torch.nn.functional.layer_norm({h
 $torch.nn.functional.scaled_dot_product_attention({h}, {h}, {h}, {h}.new_zeros({h}.size(-2), {h}.size(-2)))
 ${h}.unfold(-1, 2, 1)|$torch.nn.functional.pad({h}, (1, 1), mode='replicate')|${h}.movedim(1, -1)
 $torch.linalg.norm({h}, dim=-1)
+$torch.cdist({h}, {h}, p={n})|$torch.linalg.solve({h} @ {h}.mT + torch.eye({h}.size(-2)).to({h}.dtype), {h})
+$torch.linalg.svdvals({h})|${h} @ torch.linalg.matrix_exp({h}.mT @ {h} / 9)
+$torch.logdet({h} @ {h}.mT + 2 * torch.eye({h}.size(-2)).to({h}.dtype))
+$torch.linalg.cholesky({h} @ {h}.mT + 2 * torch.eye({h}.size(-2)).to({h}.dtype))|${h}.diagonal(0, -1, -2)
+${h}.trace() if {h}.ndim == 2 else {h}
+$torch.kron({h}[0], {h}[-1])|$torch.tensordot({h}, {h}, ([-1], [-1])).mean(0)
+$torch.outer({h}.flatten()[:4], {h}.flatten()[-3:])
 $torch.baddbmm({h}.flatten(2), {h}.flatten(2), {h}.new_ones(len({h}), {h}[0, 0].numel(), {h}[0, 0].numel()))
 """
 WRITTEN_PLANES = """
@@ -263,6 +280,7 @@ class Twice(torch.autograd.Function): forward = twice; backward = lambda ctx, g:
 def by(ctx, inputs, output): ctx.by = 2; ctx.save_for_backward(*inputs)
 class New(Twice): forward = lambda x: x * 2; setup_context = by; jvp = lambda c, t: t * 2; generate_vmap_rule = True
 def lengths(x): return torch.arange(1, 1 + x.size(1)).clamp(max=len(x))
+def later(n): return torch.ones(n, n).triu(1).bool()
 def later(n): return torch.ones(n, n).triu(1).bool()
 class Own(torch.nn.Module): forward = lambda self, x: New.apply(x)
 torch.nn._Own = Own  # an underscore: no public name of a module that others look at
