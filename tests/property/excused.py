@@ -280,6 +280,7 @@ TRAINED = [
         "which of its refusals vmap tells", "words",
         r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on", r"torch\.func",
     ),  # fmt: skip
+    Reason("settings that serve", "taken|type", r"(lstm|gru|rnn\w*)\(\) received an invalid", r"\.bias = "),
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
     Reason("PyTorch's LBFGS has no copies", "taken|type", "no attribute '_params'", "deepcopy"),
     Reason("PyTorch's search fails at NaN", "taken", "list index out of range", "strong_wolfe"),
@@ -301,7 +302,7 @@ TRAINED = [
     Reason("what should be zero, rounded", "numbers.grad", "", r"(LayerN|coderL)\w+\(2,(.|\n)*LPPool\dd\(1\.0, 2\)"),
     Reason("signs with few digits", "numbers.grad", "", r"bfloat16(.|\n)*Conv(.|\n)*\bL1Loss\("),
     Reason("slopes that are zero, rounded", "numbers.grad", r"bias", r"Conv(.|\n)*Softm(ax|in)\((.|\n)*autocast"),
-    Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|.*grad)"),
+    Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|vjp|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),
     Reason("hooks of modules have no vmap", "taken", "setup_context", r"backward_pre_hook(.|\n)*func\.grad"),

@@ -9,6 +9,19 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "sums as truth values": """
+        a = torch.tensor([[3, -2], [-3, 1]], dtype=torch.int16)
+        b = a.sum(0, dtype=torch.bool)
+        torch.sum(a, 0, out=b)
+        c = a.sum(1, dtype=torch.int8)
+    """,
+    "elements of two dtypes that are among others": """
+        a = torch.tensor([0, 1, 3])
+        b = [torch.isin(a.bfloat16(), other) for other in (a[1:].half(), a[1:], a[1:].float(), a[:1].byte())]
+        c = torch.isin(a, a[1:].bfloat16()), torch.isin(a + 2**24, (a + 2**24).float()), torch.isin(a, 3.5)
+        d = torch.isin(a.half(), 3), torch.isin(3, a.bfloat16()), torch.isin(a, a[:0].half())
+        e = torch.isin(0.1, a.half() / 30), torch.isin(a.half() / 30, 0.1), torch.isin(a.repeat(20).half(), torch.arange(90).bfloat16())
+    """,
     "the dtype that lerp refuses": """
         a = torch.tensor([True, False])
         b = torch.lerp(a, a, torch.tensor(2))

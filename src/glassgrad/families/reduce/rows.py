@@ -191,7 +191,7 @@ def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) ->
                 if ones is not None:
                     return ones.dot(self)
         return along(self, dim, keepdim)
-    a = self if self.dtype.kind in "bui" and dtype.kind in "bui" else self.astype(dtype)
+    a = self if self.dtype.kind in "bui" and dtype.kind in "ui" else self.astype(dtype)
     return along(a, dim, keepdim).astype(dtype)
 
 

@@ -15,6 +15,7 @@ from ...ops.declare import composite
 from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import select
+from ..query.functions import result_type
 from ..shape.rows import axis_of
 from . import rows
 
@@ -280,6 +281,7 @@ def isin(
         kind = side.dtype if isinstance(side, Tensor) else dtypes.of(np.asarray(side).dtype)
         if kind is dtypes.bool or kind.is_complex:
             raise RuntimeError(f"Unsupported input type encountered for isin(): {kind.scalar_name}")
-    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in sides]
+    common = result_type(*sides).numpy
+    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side).astype(common) for side in sides]
     among = wrap(np.isin(arrays[0], arrays[1], invert=invert))
     return among if out is None else into(Composed("isin"), (), out, among)  # type: ignore[no-any-return]
