@@ -9,6 +9,20 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "powers that are roots, and those that are none": """
+        a = torch.tensor([-float("inf"), -0.0, 4.0, -1.0])
+        b = torch.cat([a.to(d) ** e for d in (torch.half, torch.float, torch.double) for e in (0.5, -0.5)])
+        c = torch.cat([a.to(d).pow_(e) for d in (torch.half, torch.float, torch.double) for e in (0.5, -0.5)])
+        d = torch.cat([a ** torch.tensor(e) for e in (0.5, -0.5)])
+        e = a.double() ** torch.tensor([0.5], dtype=torch.double)
+        f = a ** torch.full((4,), 0.5)
+        g = a[:, None] ** torch.tensor([[0.5], [3.0], [1.0], [0.5]])
+        h = a[0] ** torch.tensor(0.5)
+        i = a[0].half() ** 0.5
+        j = a[:0] ** torch.tensor(0.5)
+        k = a.half() ** torch.tensor(0.5)
+        l = a[:, None] ** torch.tensor([0.5, 2.0])
+    """,
     "sums as truth values": """
         a = torch.tensor([[3, -2], [-3, 1]], dtype=torch.int16)
         b = a.sum(0, dtype=torch.bool)
@@ -17,10 +31,11 @@ PROGRAMS = {
     """,
     "elements of two dtypes that are among others": """
         a = torch.tensor([0, 1, 3])
-        b = [torch.isin(a.bfloat16(), other) for other in (a[1:].half(), a[1:], a[1:].float(), a[:1].byte())]
-        c = torch.isin(a, a[1:].bfloat16()), torch.isin(a + 2**24, (a + 2**24).float()), torch.isin(a, 3.5)
-        d = torch.isin(a.half(), 3), torch.isin(3, a.bfloat16()), torch.isin(a, a[:0].half())
-        e = torch.isin(0.1, a.half() / 30), torch.isin(a.half() / 30, 0.1), torch.isin(a.repeat(20).half(), torch.arange(90).bfloat16())
+        b = torch.cat([torch.isin(a.bfloat16(), other) for other in (a[1:].half(), a[1:], a[1:].float(), a[:1].byte())])
+        c = torch.cat([torch.isin(a, a[1:].bfloat16()), torch.isin(a + 2**24, (a + 2**24).float()), torch.isin(a, 3.5)])
+        d = torch.cat([torch.isin(a.half(), 3), torch.isin(3, a.bfloat16())[None], torch.isin(a, a[:0].half())])
+        e = torch.cat([torch.isin(0.1, a.half() / 30)[None], torch.isin(a.half() / 30, 0.1)])
+        f = torch.isin(a.repeat(20).half(), torch.arange(90).bfloat16())
     """,
     "the dtype that lerp refuses": """
         a = torch.tensor([True, False])
@@ -29,24 +44,28 @@ PROGRAMS = {
     """,
     "transforms of no examples, each a number": """
         a = torch.zeros(0)
-        b = [torch.func.vmap(f)(a) for f in (lambda x: x.cumsum(-1), lambda x: x.sum(0), lambda x: x.softmax(0))]
-        c = [torch.func.vmap(f)(a) for f in (lambda x: x.sort(0)[0], lambda x: x.topk(1, 0)[0], torch.var)]
+        b = torch.cat([torch.func.vmap(f)(a) for f in (lambda x: x.cumsum(-1), lambda x: x.sum(0), torch.var)])
+        c = torch.cat([torch.func.vmap(f)(a) for f in (lambda x: x.sort(0)[0], lambda x: x.topk(1, 0)[0])])
     """,
     "distances of no halves": """
         a = torch.zeros(0, 3, dtype=torch.float16, requires_grad=True)
         b = torch.cdist(a, torch.zeros(2, 3).half())
         b.sum().backward()
-        c = torch.cdist(a[0:0, 0:0].expand(2, 0, 0), torch.zeros(3, 0).half()), torch.cdist(b.mT, b.mT, p=3.0)
+        c = torch.cdist(torch.zeros(2, 0).half(), torch.zeros(3, 0).half())
         d = torch.cdist(torch.zeros(1, 2).half(), torch.zeros(1, 2).half())
     """,
     "no kernel looks at the dtype of nothing": """
         d = torch.zeros(0, 3, dtype=torch.complex64)
-        e = d.log_softmax(0), torch.softmax(d.real.long(), 1), torch.bernoulli(d), torch.bernoulli(d.real.bool())
-        f = d.clone().bernoulli_(d), d.clone().bernoulli_(0.5), d.clone().exponential_(), d.clone().random_()
-        f = d.clone().bernoulli_(1.5)
+        e = d.log_softmax(0)
+        f = torch.softmax(d.real.long(), 1)
+        h = torch.cat([torch.bernoulli(d), d.clone().bernoulli_(d), d.clone().bernoulli_(0.5)])
+        h = d.clone().exponential_()
+        i = torch.cat([torch.bernoulli(d.real.bool()), d.clone().random_().bool()])
+        j = d.clone().bernoulli_(1.5)
         g = torch.zeros(0, dtype=torch.int64)
-        h = torch.normal(g, 1.0), torch.normal(1.0, g), torch.normal(g, g), torch.randn_like(g), g.clone().normal_()
-        i = g.clone().log_normal_(), g.bool().geometric_(0.5), g.clone().exponential_()
+        k = torch.cat([torch.normal(g, 1.0), torch.normal(1.0, g), torch.normal(g, g), torch.randn_like(g)])
+        l = torch.cat([g.clone().normal_(), g.clone().log_normal_(), g.clone().exponential_()])
+        m = g.bool().geometric_(0.5)
         j = g.clone().cauchy_()
         k = torch.nn.functional.cross_entropy(g.bool(), torch.tensor(0))
     """,

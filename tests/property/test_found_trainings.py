@@ -38,8 +38,6 @@ PROGRAMS = {
         a, b = torch.randn(4, 3).bfloat16().requires_grad_(), torch.randn(4, 2).bfloat16().requires_grad_()
         w = torch.randn(5, 3, 2).bfloat16().requires_grad_()
         c = torch.nn.functional.bilinear(a, b, w); c.square().sum().backward()
-        same = c.float() - torch.zeros(4, 5)
-        same = a.grad.float(), b.grad.float(), w.grad.float()
     """,
     "pooling of three dimensions whose first of four is a channel": """
         a = torch.randn(2, 2, 4, 4).contiguous(memory_format=torch.channels_last)

@@ -31,7 +31,13 @@ def _integer_power(self: Any, exponent: Any) -> Any:
 
 def _power(base: Any, exponent: Any) -> Any:
     """A power; complex ones by logarithms, as in PyTorch: NumPy multiplies for whole exponents, until it overflows."""
-    return np.power(base, exponent) if base.dtype.kind != "c" else np.exp(exponent * np.log(base))
+    if base.dtype.kind == "c":
+        return np.exp(exponent * np.log(base))
+    if exponent.size < max(base.size, 2) and (exponent == 0.5).any():
+        # where one exponent is for many, NumPy takes the root, which is another number of -inf and -0.0
+        sizes = np.broadcast_shapes(base.shape, exponent.shape)
+        return np.power(base, np.array(np.broadcast_to(exponent, sizes or 1), order="C")).reshape(sizes)[()]
+    return np.power(base, exponent)
 
 
 @op(node="PowBackward0", inplace=True, public=False, batched="point")
@@ -53,6 +59,8 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
             raise RuntimeError(NEGATIVE_POWER)
         dtypes.check_number(exponent, self.dtype)
         return np.power(self, np.asarray(exponent).astype(self.dtype))
+    if abs(exponent) == 0.5 and self.dtype.char == "e":  # no root, in PyTorch
+        return _power(self, self.dtype.type(exponent))
     if exponent == 0.5:
         return np.sqrt(self)
     if exponent == -1:
