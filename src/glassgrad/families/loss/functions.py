@@ -19,7 +19,8 @@ from ...kernels.columns import not_implemented
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
 from ...tensor.refusals import check_broadcast
-from ...tensor.writable import check_cast
+from ...tensor.writable import check_cast, check_fits
+from ..arithmetic.functions import need_tensor
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, no_single_bool
 from ..compare.rows import where
@@ -182,10 +183,11 @@ def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    need_tensor("soft_margin_loss", "target", 2, target)
     no_slope("soft_margin_loss", target=target)
-    sizes = check_broadcast(rows.soft_margin_loss.row, (input._array, target._array))
-    if sizes != input._array.shape:
-        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(sizes)}")
+    check_fits(input, check_broadcast(rows.soft_margin_loss.row, (input._array, target._array)))
+    if input._array.dtype.kind == "c" and input.requires_grad and modes.grad_enabled():
+        raise RuntimeError("soft_margin_loss does not support automatic differentiation for outputs with complex dtype.")
     return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from ...core.row import FLOATS, op
 from ...ground.dtypes import of
 from ...ground.index import IS_NARROW
+from ...kernels.columns import not_implemented
+from ..arithmetic.rows import NEGATED_BOOL
 from ..compare.rows import where
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
@@ -394,15 +396,19 @@ def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
-def _no_float_fits(self: Any, *others: Any) -> RuntimeError:
-    name = of(self.dtype).scalar_name
-    return RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+def _no_float_fits(self: Any, target: Any, reduction: int = 1, dtype: Any = None) -> RuntimeError:
+    kind = dtype or of(self.dtype)
+    if kind.numpy == bool:
+        return RuntimeError(NEGATED_BOOL)
+    return RuntimeError(f"result type Float can't be cast to the desired output type {kind.scalar_name}")
 
 
-@op(**_LOSS, serves=(FLOATS, _no_float_fits))
+@op(**_LOSS, serves=(FLOATS + "FD", _no_float_fits))
 def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1, dtype: Any = None) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
-    return reduced(softplus_of_minus.row.kernel(target * self), reduction, dtype)
+    wins = target * self
+    losses = np.log(1 + np.exp(-wins)) if wins.dtype.kind == "c" else softplus_of_minus.row.kernel(wins)
+    return reduced(losses, reduction, dtype)
 
 
 soft_margin_loss.derivative(
@@ -449,13 +455,7 @@ def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     return (1, sizes[0]) if len(sizes) == 1 else (1, 1) if not sizes else (sizes[0], sizes[1])
 
 
-@op(
-    auxiliary=("target", "weight"),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=("fd", "multi_margin_loss_cpu_kernel"),
-)
+@op(auxiliary=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
 def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
 ) -> Any:
@@ -467,7 +467,13 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{len(a)}], but got {list(target.shape)}. Input has shape {list(self.shape)}."
         )
+    if weight is not None and weight.shape != a.shape[1:]:
+        raise RuntimeError(f"inconsistent weight size, expected {a.shape[1]} but got {list(weight.shape)}")
+    if self.dtype.char not in "fd":
+        raise not_implemented("multi_margin_loss_cpu_kernel", self)
     labels = classes(target).reshape(-1)
+    if weight is not None and weight.dtype != self.dtype:
+        raise RuntimeError(f"expected scalar type {of(self.dtype).scalar_name} but found {of(weight.dtype).scalar_name}")
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")
     off = np.fmax(margin - a[np.arange(len(a)), labels][:, None] + a, 0)  # which NaN is not above
@@ -501,19 +507,19 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
     return grad * portion(as_rows(sizes)[:1], reduction)
 
 
-@op(
-    auxiliary=("target",),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=("fd", "multilabel_margin_loss_forward_out_frame"),
-)
+@op(auxiliary=("target",), public=False, precision="single", hidden=("self_sizes",))
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     check_rows(self)
     a = self.reshape(as_rows(self.shape))
+    if target.shape != self.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
+    if target.dtype.kind == "c":
+        raise not_implemented("min_all", target)
     if target.size and not -1 <= target.min() <= target.max() < a.shape[1]:
         raise RuntimeError("argument #2 'target' is out of range")
+    if self.dtype.char not in "fd":
+        raise not_implemented("multilabel_margin_loss_forward_out_frame", self)
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
     off = np.where(pairs, np.fmax(1 - a[:, :, None] + a[:, None, :], 0), 0) * pairs  # some are there several times
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)
