@@ -179,7 +179,7 @@ REASONS = [
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
     Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
-    Reason("linear has no out=", "refused", r"linear\(\) got an unexpected keyword argument 'out'"),
+    Reason("linear has no out=", "refused|type", r"linear\(\) got an unexpected keyword argument 'out'"),
     Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype", last(COMPOSED, "out=")),
     Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),
     Reason(
@@ -202,7 +202,6 @@ REASONS = [
         last("index_reduce|histogram|histc"),
     ),  # fmt: skip
     Reason("nodes of what is written", "node", "(Asin|Acos|Atan)hBackward1", r"a(rc)?(sin|cos|tan)h_"),
-    Reason("which kernel tells of two dtypes", "words", "expected scalar type .*mixed dtype", last("layer_norm")),
     Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT|TensorAccessor", last("batch_norm|instance_norm")),
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error", last(r"fft\.\w+")),
     Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),

@@ -187,7 +187,7 @@ def soft_margin_loss(
     no_slope("soft_margin_loss", target=target)
     check_fits(input, check_broadcast(rows.soft_margin_loss.row, (input._array, target._array)))
     if input._array.dtype.kind == "c" and input.requires_grad and modes.grad_enabled():
-        raise RuntimeError("soft_margin_loss does not support automatic differentiation for outputs with complex dtype.")
+        raise RuntimeError(f"soft_margin_loss {rows.NO_COMPLEX_SLOPE}")
     return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 
 

@@ -396,9 +396,12 @@ def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
+NO_COMPLEX_SLOPE = "does not support automatic differentiation for outputs with complex dtype."
+
+
 def _no_float_fits(self: Any, target: Any, reduction: int = 1, dtype: Any = None) -> RuntimeError:
     kind = dtype or of(self.dtype)
-    if kind.numpy == bool:
+    if kind.numpy.kind == "b":
         return RuntimeError(NEGATED_BOOL)
     return RuntimeError(f"result type Float can't be cast to the desired output type {kind.scalar_name}")
 
@@ -473,7 +476,8 @@ def multi_margin_loss(
         raise not_implemented("multi_margin_loss_cpu_kernel", self)
     labels = classes(target).reshape(-1)
     if weight is not None and weight.dtype != self.dtype:
-        raise RuntimeError(f"expected scalar type {of(self.dtype).scalar_name} but found {of(weight.dtype).scalar_name}")
+        wanted, got = of(self.dtype).scalar_name, of(weight.dtype).scalar_name
+        raise RuntimeError(f"expected scalar type {wanted} but found {got}")
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")
     off = np.fmax(margin - a[np.arange(len(a)), labels][:, None] + a, 0)  # which NaN is not above

@@ -371,11 +371,11 @@ def _once_more(orders: Any, dim: int) -> tuple[int, ...]:
 
 
 def _sampled(name: str, input: Any, grid: Any, mode: int, padding: int, align: bool, dims: int) -> Any:
+    if input.dtype.char not in FLOATS:
+        raise not_implemented(name, input)
     if grid.dtype != input.dtype:
         wanted, got = (dtypes.of(a.dtype).scalar_name for a in (input, grid))
         raise RuntimeError(f"expected scalar type {wanted} but found {got}")
-    if input.dtype.char not in FLOATS:
-        raise not_implemented(name, input)
     return grid_sampled.row.kernel(input, grid, (0,) * dims, mode, padding, align)
 
 
