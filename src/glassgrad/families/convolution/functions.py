@@ -244,11 +244,15 @@ def _checked(
     check_numbers(stride, padding, dilation, extra)
     check_sizes(input._array.shape, weight._array.shape, bias, padding, dilation, transposed, groups)
     _check_rest(input._array, weight._array, stride, padding, dilation, transposed, extra)
+    if transposed:
+        _check_bias(input, bias, True)
     return rows.convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
 
 
-def _check_bias(input: Any, bias: Any) -> None:
+def _check_bias(input: Any, bias: Any, transposed: bool = False) -> None:
     if bias is not None and bias._array.dtype != input._array.dtype:
+        if transposed:  # whose kernel comes first
+            rows.refuse_kinds(input._array, True, ())
         raise RuntimeError(
             f"Input type ({c_name(input._array)}) and bias type ({c_name(bias._array)}) should be the same"
         )
@@ -345,7 +349,6 @@ def _transposed(
         raise TypeError(f"{function}(): argument 'groups' must be int, not {called(groups)}")
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
-    _check_bias(input, bias)
     batched = _check_rank(function, input, ndim)
     if not batched:
         input = unsqueeze(input, 0)
@@ -416,7 +419,8 @@ def convolution(
         settings.append(integers)
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
-    _check_bias(input, bias)
+    if not transposed:
+        _check_bias(input, bias)
     steps, around, spread, extra = settings
     return _checked(input, weight, bias, steps, around, spread, bool(transposed), extra, groups)
 
@@ -488,14 +492,11 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
     sizes = input._array.shape
-    if len(sizes) < 3:
-        if not sizes:
-            asked = -1 if input.requires_grad else 1  # by the rule, or by the kernel
-            raise IndexError(f"Dimension specified as {asked} but tensor has no dimensions")
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got 2)"
-        )
+    if len(sizes) < 3 and input.requires_grad and modes.grad_enabled():  # then the rule looks first
+        _ = input.size(-1), input.size(-2)
     _check(**settings)
+    if len(sizes) < 3:
+        _ = input.size(1), input.size(2)  # one of which is not there
     if len(sizes) > 4 or 0 in sizes[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
