@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ground.dtypes import called
+from ...ground.dtypes import called, promote_types
 from ...ground.modes import grad_enabled
 from ...ops.declare import composite
 from ...tensor.writable import check_cast, check_writable
@@ -135,6 +135,7 @@ def _binary(operation: str) -> None:
             return _each("__rpow__", _tensors(names[0], exponents, 1, "exponent"), [self] * len(exponents))
         tensors, beside, settings = columns(names[0], self, args, kwargs)
         if operation in ("maximum", "minimum"):
+            _refuse_complex(operation, tensors, beside)
             beside = [value if isinstance(value, Tensor) else new_tensor(value) for value in beside]
         return _each(operation, tensors, beside, **settings)
 
@@ -149,6 +150,16 @@ def _binary(operation: str) -> None:
 
     _publish(names[0], f"The results of ``{operation}`` of each tensor and what stands beside it.", out_of_place)
     _publish(names[1], f"Each tensor, changed by ``{operation}`` with what stands beside it.", in_place)
+
+
+def _refuse_complex(operation: str, tensors: Any, beside: Any) -> None:
+    """Raise PyTorch's error for the first complex numbers, which ``clamp`` computes beside numbers."""
+    for tensor, value in zip(tensors, beside, strict=True):
+        if not isinstance(value, Tensor):
+            if tensor.is_complex() or isinstance(value, complex):
+                raise NotImplementedError("clamp is not supported for complex types")
+        elif (kind := promote_types(tensor.dtype, value.dtype)).is_complex:
+            raise NotImplementedError(f"\"{operation}_cpu\" not implemented for '{kind.scalar_name}'")
 
 
 def _with_products(operation: str) -> None:

@@ -62,7 +62,7 @@ def stft(
     if center:
         ndim = input._array.ndim
         sizes = input._array.shape
-        input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [n_fft // 2, n_fft // 2], pad_mode)
+        input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [int(n_fft // 2)] * 2, pad_mode)
         input = input.view(input._array.shape[input._array.ndim - ndim :])
     if window is None:
         warn_once(
