@@ -201,7 +201,10 @@ REASONS = [
         "which of its steps refuses a dtype", "words", r"not implemented for \\?'(\w+).* not implemented for \\?'\1",
         last("index_reduce|histc"),
     ),  # fmt: skip
-    Reason("nodes of what is written", "node", "((Asin|Acos|Atan)h|Polygamma)Backward1", r"a(rc)?(sin|cos|tan)h_|polygamma_"),
+    Reason(
+        "nodes of what is written", "node", "((Asin|Acos|Atan)h|Polygamma)Backward1",
+        r"a(rc)?(sin|cos|tan)h_|polygamma_",
+    ),  # fmt: skip
     Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT|TensorAccessor", last("batch_norm|instance_norm")),
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error", last(r"fft\.\w+")),
     Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),

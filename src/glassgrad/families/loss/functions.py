@@ -531,28 +531,26 @@ def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[
     for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
         if len(lengths) != n:
             raise RuntimeError(f"{name} must be of size batch_size")
-    for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
-        least = min(lengths)
-        if least < 0:
-            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {least} {_CHECKING}")
-    if targets.ndim == 1:
-        wanted, dim, fits = np.sum(labels), 0, targets.shape[0] == np.sum(labels)
-    else:
-        wanted, dim, fits = n, 0, targets.shape[0] == n
-        if fits and targets.shape[1] < max(labels):
-            raise RuntimeError(
-                f"Expected tensor to have size at least {max(labels)} at dimension 1, but got size {targets.shape[1]} "
-                f"for argument #2 'targets' {_CHECKING}"
-            )
-    if not fits:
+    _check_within("target_lengths", labels, inf)
+    wanted = np.sum(labels) if targets.ndim == 1 else n
+    if targets.shape[0] != wanted:
         raise RuntimeError(
-            f"Expected tensor to have size {wanted} at dimension {dim}, but got size {targets.shape[0]} for argument "
+            f"Expected tensor to have size {wanted} at dimension 0, but got size {targets.shape[0]} for argument "
             f"#2 'targets' {_CHECKING}"
         )
-    if max(inputs) > times:
+    if targets.ndim == 2 and targets.shape[1] < max(labels):
         raise RuntimeError(
-            f"Expected input_lengths to have value at most {times}, but got value {max(inputs)} {_CHECKING}"
+            f"Expected tensor to have size at least {max(labels)} at dimension 1, but got size {targets.shape[1]} "
+            f"for argument #2 'targets' {_CHECKING}"
         )
+    _check_within("input_lengths", inputs, times)
+
+
+def _check_within(name: str, lengths: tuple[int, ...], most: float) -> None:
+    for length in lengths:
+        if not 0 <= length <= most:
+            bound = "least 0" if length < 0 else f"most {most}"
+            raise RuntimeError(f"Expected {name} to have value at {bound}, but got value {length} {_CHECKING}")
 
 
 @composite(method=False, page="torch.nn.functional")
@@ -568,8 +566,6 @@ def ctc_loss(
         raise RuntimeError("log_probs tensor must not be empty")
     if not batched:
         log_probs = unsqueeze(log_probs, 1)
-        if targets._array.ndim == 1:
-            targets = unsqueeze(targets, 0)
     _check(log_probs._array, targets._array, inputs, labels, blank)
     if targets._array.dtype.kind not in "iu":
         targets = wrap(targets._array.astype(np.int64))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
-from ...ground.dtypes import of
+from ...ground.dtypes import check_number, of
 from ...ground.index import IS_NARROW
 from ...kernels.columns import not_implemented
 from ..arithmetic.rows import NEGATED_BOOL
@@ -520,8 +520,10 @@ def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
     if target.dtype.kind == "c":
         raise not_implemented("min_all", target)
-    if target.size and not -1 <= target.min() <= target.max() < a.shape[1]:
-        raise RuntimeError("argument #2 'target' is out of range")
+    for end in (target.min().item(), target.max().item()) if target.size else ():  # of any dtype, truncated
+        check_number(end, np.dtype(np.int64))
+        if not -1 <= int(end) < a.shape[1]:
+            raise RuntimeError("argument #2 'target' is out of range")
     if self.dtype.char not in "fd":
         raise not_implemented("multilabel_margin_loss_forward_out_frame", self)
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
