@@ -155,7 +155,6 @@ REASONS = [
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
     Reason("a size that PyTorch reads where there is none", "type", "ArrayRef: invalid slice.*target batch_size"),
     Reason("a size that PyTorch reads where there is none", "words", r"for dimension 0 with size 0|target batch_size"),
-    Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)|\w\.histogram\(\w+\)"),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
     Reason("where results lie that are handed on", "stride", "", r"\.data = "),

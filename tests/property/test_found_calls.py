@@ -97,6 +97,7 @@ CALLS = {
         torch.margin_ranking_loss(a, a, 0.5) | torch.margin_ranking_loss(a > 2, a > 2, a > 2)
         torch.nn.functional.multilabel_margin_loss(c[:4], c[:4] - 1.5)
         torch.nn.functional.multilabel_margin_loss(c[:4], c[:4] / 0)
+        torch.nn.functional.binary_cross_entropy_with_logits(a, a > 2, pos_weight=a > 2)
         torch.nn.functional.multilabel_margin_loss(c[:0], c[:2]) | torch.nn.functional.multilabel_margin_loss(z, i)
         torch.nn.functional.multi_margin_loss(a[:, :0], i[0], weight=c)
         torch.nn.functional.multi_margin_loss(z, i / 2)
@@ -113,6 +114,7 @@ CALLS = {
         torch.gradient(a[:, :2], spacing=[c[:4]], dim=-1) | torch.gradient(b, spacing=[c[:1]], dim=-1)
         torch.gradient(b, spacing=[c[0]], dim=-1) | torch.gradient(b, spacing=[c[:2]], dim=-1, edge_order=2)
         torch.gradient(a, spacing=(2.0, 0.25), dim=False)
+        torch.stft(c, 4, 0) | torch.nn.functional.batch_norm(a, -2, None)
         torch.nn.functional.grid_sample(i[None, None], torch.ones(1, 1, 3, 2), align_corners=False)
         torch.nn.functional.grid_sample(a[None, None], torch.ones(1, 1, 1, 3, 2), align_corners=False)
         torch.affine_grid_generator(c[0], (2, 1, 3, 4), True) | torch.affine_grid_generator(a, (2, 1, 3, 4), True)
@@ -155,7 +157,8 @@ CALLS = {
         torch.median(a, 1, out=(c.clone(), c.clone())) | torch.mode(a, 1, out=(c.clone(), c.clone()))
         torch.kthvalue(a, 1, 1, out=(c.clone(), c.clone())) | torch.conv_tbc(a[None][:0], b[None], c[:3])
         torch.meshgrid(a / 7, indexing='ij') | torch.meshgrid(a / 7000, c, indexing='ij')
-        torch.meshgrid(i, indexing='ij')
+        torch.meshgrid(i, indexing='ij') | torch.histogram(c, c[[4, 1, 9, 3, 7]])
+        torch.histogram(c, (c + 1) / (c - 4))
         torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b) | torch.diff(a, append=c)
     """,
 }

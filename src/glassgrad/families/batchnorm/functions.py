@@ -26,8 +26,8 @@ from . import rows
 
 @composite(method=False)
 def batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
+    input: Any, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
+    training: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     if isinstance(input, Tensor) and not input._array.size:  # of whatever sizes; the gradients are zeros

@@ -444,6 +444,8 @@ def binary_cross_entropy_with_logits(
             together(tensor, input)
     if input._array.dtype.kind in "biuc":
         raise not_implemented("log_sigmoid_cpu", input._array)
+    if pos_weight is not None:
+        no_single_bool(pos_weight, input)
     if target._array.dtype.kind == "b":
         no_single_bool(target, target)
     for tensor in (pos_weight, weight):  # by which the loss is multiplied in its place
