@@ -121,6 +121,8 @@ def _real(kind: np.dtype[Any], function: str, **numbers: Any) -> list[Any]:
 def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
     if type(threshold) not in _REAL:
         (threshold,) = _real(input._array.dtype, "threshold", threshold=threshold)
+    if type(value) not in _REAL:
+        value = number_of("threshold", "value", 3, value)
     if input._array.dtype.char in FLOATS and type(value) is float:
         return threshold, value
     return _stored(input, threshold, value)

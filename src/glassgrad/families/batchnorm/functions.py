@@ -132,7 +132,7 @@ def functional_batch_norm(
 ) -> Tensor:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     if training:
-        several_values(tuple(input.shape), f"{input.shape!r}")
+        several_values(tuple(input.size()), f"{input.size()!r}")
     if training and eps <= 0.0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0.0:

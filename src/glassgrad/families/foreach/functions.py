@@ -16,6 +16,7 @@ from ...tensor.writable import check_cast, check_writable
 from ..arithmetic.functions import is_number, no_match
 from ..create.construct import tensor as new_tensor
 from ..norm.functions import vector_norm
+from ..pointwise.functions import check_clamped
 
 _UNARY = """
     abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round
@@ -143,8 +144,11 @@ def _binary(operation: str) -> None:
         tensors, beside, settings = columns(names[1], self, args, kwargs)
         if operation in ("maximum", "minimum"):  # which tensors have no method for
             results = out_of_place([tensor.clone() if tensor.requires_grad else tensor for tensor in tensors], beside)
-            for tensor, result in zip(tensors, results, strict=True):
-                check_cast(result._array.dtype, tensor)
+            for tensor, value, result in zip(tensors, beside, results, strict=True):
+                if isinstance(value, Tensor):
+                    check_cast(result._array.dtype, tensor)
+                else:
+                    check_clamped(result, tensor)
             return list(_each("copy_", tensors, results))
         return list(_each(f"{operation}_", tensors, beside, **settings))
 

@@ -272,6 +272,12 @@ pixel_unshuffle.derivative(self=lambda grad, downscale_factor: pixel_shuffle(gra
 
 def _shuffled(self: Any, groups: int) -> Any:
     batch, channels, *rest = self.shape
+    if groups <= 0:
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    if channels % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
+        )
     parts = self.reshape(batch, groups, channels // groups, *rest)
     return np.array(parts.swapaxes(1, 2), order="C").reshape(self.shape)
 
