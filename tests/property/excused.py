@@ -211,6 +211,7 @@ REASONS = [
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
+    Reason("what backends of PyTorch's say of a size", "words", "create a primitive descriptor.*kernel size should be"),
     Reason("the sign of NaN", "words", r"range of \[-nan", last("histc")),
     Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
     Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),

@@ -106,6 +106,8 @@ CALLS = {
         torch.nn.functional.soft_margin_loss(a, 5) | torch.nn.functional.soft_margin_loss(z, a)
         torch.nn.functional.soft_margin_loss(z.requires_grad_(), a) | torch.nn.functional.soft_margin_loss(a > 2, a > 2)
         torch.nn.functional.ctc_loss(b, i[0], torch.tensor([3]), torch.tensor([9]))
+        torch.nn.functional.cross_entropy(a, a, c) | torch.nn.functional.cross_entropy(a, a, x[0])
+        torch.nn.functional.cross_entropy(a, i[:, 0] * 0, label_smoothing=a)
         torch.nn.functional.ctc_loss(b, i[0], torch.tensor([-1]), torch.tensor([2]))
     """,
     "sizes, dtypes and numbers: what comes first": """
@@ -129,6 +131,12 @@ CALLS = {
         torch.unravel_index(-2, (2, 3)) | torch.conv_transpose2d(i[None].int(), a[None, None], c[:1].double())
         torch.nn.functional.threshold(a, 0.3, a) | torch.nn.functional.batch_norm(2, None, 2.0, training=True)
         torch._foreach_maximum_([i.byte()], 0.5)
+        torch.conv3d(b[None, None].double(), torch.ones(2, 1, 1, 2, 0).double())
+        torch.conv_transpose3d(b[None, None].double(), torch.ones(1, 2, 1, 2, 0).double())
+        torch.conv2d(b[None].double(), torch.ones(2, 1, 0, 2).double(), dilation=2)
+        torch.nn.functional.leaky_relu(i, 1j) | torch.nn.functional.softplus(i, 1j)
+        torch.nn.functional.hardshrink(i, 1j)
+        torch.nn.functional.one_hot(i, 2**40) | torch.nn.functional.one_hot(i, 2**62)
         torch.channel_shuffle(torch.ones(2, 0, 3).requires_grad_(), 2).sum().backward()
         torch.conv_transpose2d(a, b, c.double()) | torch.conv_tbc(a[None], b[None], z[0])
         torch.conv_tbc(i[None], i[None].mT, c[:2]) | torch.nn.functional.unfold(a[0, 0], 0)

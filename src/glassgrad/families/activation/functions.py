@@ -85,7 +85,7 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01, inplace: bool = Fal
     if type(negative_slope) is not float:
         negative_slope = number_of("leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope)
     if isinstance(negative_slope, complex):
-        dtypes.check_number(negative_slope, input._array.dtype)
+        dtypes.check_number(negative_slope, _checked_as(input))
     return (
         _written(rows.leaky_relu_written, input, negative_slope) if inplace else rows.leaky_relu(input, negative_slope)
     )
@@ -107,6 +107,12 @@ def _stored(input: Tensor, *numbers: Any) -> list[Any]:
 _REAL = (float, int)
 #: As what PyTorch takes numbers before it looks at the dtype, by that one's kind.
 _WIDEST = {**dict.fromkeys("fV", np.dtype("f8")), **dict.fromkeys("iu", np.dtype("i8"))}
+
+
+def _checked_as(input: Tensor) -> np.dtype[Any]:
+    """The dtype that numbers must fit: any number does beside whole ones, which the kernel refuses."""
+    kind = input._array.dtype
+    return np.dtype(bool) if kind.kind in "iu" else kind
 
 
 def _real(kind: np.dtype[Any], function: str, **numbers: Any) -> list[Any]:
@@ -154,7 +160,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor
     if type(lambd) is not float:
         lambd = number_of("hardshrink", "lambd", 2, lambd)
     if isinstance(lambd, complex):
-        dtypes.check_number(lambd, input._array.dtype)
+        dtypes.check_number(lambd, _checked_as(input))
     return rows.hardshrink(input, lambd, out=out)
 
 
@@ -247,7 +253,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20, *, out: Any = None) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
     if type(beta) not in _REAL or type(threshold) not in _REAL:
-        beta, threshold = _real(input._array.dtype, "softplus", beta=beta, threshold=threshold)
+        beta, threshold = _real(_checked_as(input), "softplus", beta=beta, threshold=threshold)
     return rows.softplus(input, beta, threshold, out=out)
 
 

@@ -176,9 +176,24 @@ def check_sizes(
 _AXES = ("depth", "height", "width")
 
 
+def _no_window(sizes: Any, axes: Any, dilation: Any, transposed: bool, groups: int) -> RuntimeError:
+    """The error for windows of nothing, as the kernel has it that PyTorch would choose."""
+    shown = [1] * (len(axes) - len(sizes) + 2) + list(sizes[2:])
+    said = " " + " ".join(f"kernel_{axis}: {k}" for axis, k in zip(axes, shown, strict=True))
+    if transposed and len(sizes) == 5:
+        planes = "n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width"
+        part = [sizes[0] // groups, *sizes[1:]]
+        return RuntimeError(f"non-empty 5D ({planes}) tensor expected for weight, but got: {part}")
+    if max(dilation) > 1 and not transposed:
+        said = f" {shown}"
+    elif len(sizes) == 5:
+        said = f": {' x '.join(map(str, shown))} (TxHxW)"
+    return RuntimeError(f"kernel size should be greater than zero, but got{said}")
+
+
 def _check_rest(
     input: Any, weight: Any, stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...],
-    transposed: bool, extra: tuple[int, ...],
+    transposed: bool, extra: tuple[int, ...], groups: int,
 ) -> None:  # fmt: skip
     """Raise PyTorch's errors where sizes vanish, output padding is too large or dtypes differ."""
     sizes, inner = input.shape[2:], weight.shape[2:]
@@ -191,9 +206,7 @@ def _check_rest(
     flat = len(sizes) < 2
     axes = _AXES[-max(len(sizes), 2) :]
     if 0 in inner:
-        shown = [1, *inner] if flat else inner
-        named = " ".join(f"kernel_{axis}: {k}" for axis, k in zip(axes, shown, strict=True))
-        raise RuntimeError(f"kernel size should be greater than zero, but got {named}")
+        raise _no_window(weight.shape, axes, dilation, transposed, groups)
     if transposed:
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
             parts = []
@@ -243,7 +256,7 @@ def _checked(
     dilation, extra = _expanded("dilation", dilation, ndim), _expanded("output_padding", extra, ndim)
     check_numbers(stride, padding, dilation, extra)
     check_sizes(input._array.shape, weight._array.shape, bias, padding, dilation, transposed, groups)
-    _check_rest(input._array, weight._array, stride, padding, dilation, transposed, extra)
+    _check_rest(input._array, weight._array, stride, padding, dilation, transposed, extra, groups)
     if transposed:
         _check_bias(input, bias, True)
     return rows.convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)

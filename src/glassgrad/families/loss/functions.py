@@ -37,7 +37,6 @@ from ..softmax.rows import log_softmax
 from . import rows
 from .ctc import ctc_loss_forward
 
-_KINDS = "iubc"
 _I64 = np.dtype("i8")
 MODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -195,15 +194,17 @@ def soft_margin_loss(
 
 
 def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None) -> None:
-    """Raise PyTorch's errors unless there is a weight for each class, of a dtype that matters where one is given."""
+    """Raise PyTorch's errors unless there is a weight for each class, of a dtype; of any beside probabilities."""
     if weight is None:
         return
     if weight._array.ndim != 1 or weight._array.size != classes:
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight._array.shape)}"
+            f"{'' if kind else 'cross_entropy: '}weight tensor should be defined either for all {classes} classes or "
+            f"no classes but got weight tensor of shape: {list(weight._array.shape)}"
         )
-    if kind is not None and weight.dtype is not kind:
+    if kind is None:
+        return
+    if weight.dtype is not kind:
         raise RuntimeError(f"expected scalar type {kind.scalar_name} but found {weight.dtype.scalar_name}")
     no_slope("nll_loss_forward", weight=weight)
 
@@ -256,12 +257,14 @@ def cross_entropy_loss(
 ) -> Any:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     check_tensor(input, "cross_entropy_loss")
+    if isinstance(label_smoothing, Tensor) and label_smoothing._array.ndim:
+        raise TypeError("cross_entropy_loss(): argument 'label_smoothing' (position 6) must be float, not Tensor")
     label_smoothing = float(label_smoothing) if label_smoothing > 0 else 0.0  # NaN too is none
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = 0 if input._array.ndim == 1 else 1
     if input._array.shape == target._array.shape:
-        if target._array.dtype.kind in _KINDS:
+        if target._array.dtype.kind in "iubc":
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {target.dtype.scalar_name}"
             )
@@ -285,8 +288,7 @@ def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoo
     if not input._array.ndim:
         raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     classes = input._array.shape[dim]
-    if weight is not None:
-        _check_weight(weight, classes, None)
+    _check_weight(weight, classes, None)
     if smoothing > 0.0:
         target = add_number(mul_number(target, 1 - smoothing), smoothing / classes if classes else inf)
     scores = log_softmax(input, dim) * target
@@ -325,7 +327,8 @@ def cross_entropy(
     reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
-    if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
+    is_plain = weight is None and type(label_smoothing) is float and label_smoothing == 0.0
+    if is_plain and reduction == "mean" and size_average is None and reduce is None:
         try:
             scores, classes = input._array, target._array
             if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.unusual:
@@ -573,8 +576,7 @@ def ctc_loss(
         targets = wrap(targets._array.astype(np.int64))
     losses = ctc_loss_forward(log_probs, targets, inputs, labels, blank, zero_infinity)[0]
     if zero_infinity:
-        kind = losses._array.dtype
-        losses = where(wrap(losses._array == np.inf), wrap(np.zeros((), kind)), losses)
+        losses = where(wrap(losses._array == np.inf), wrap(np.zeros((), losses._array.dtype)), losses)
     if reduction == 1:
         return mean(losses / wrap(np.maximum(labels, 1).astype(losses._array.dtype)))
     if reduction == 2:
