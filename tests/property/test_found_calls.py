@@ -103,6 +103,7 @@ CALLS = {
         torch.nn.functional.multi_margin_loss(z, i / 2)
         torch.nn.functional.multi_margin_loss(a, a[:, 0], weight=a[0].double())
         torch.nn.functional.gaussian_nll_loss(z, z, z) | torch.nn.functional.gaussian_nll_loss(True, a, 0.5)
+        torch.nn.functional.gaussian_nll_loss(a, a, -2) | torch.nn.functional.gaussian_nll_loss(a, a, 2)
         torch.nn.functional.soft_margin_loss(a, 5) | torch.nn.functional.soft_margin_loss(z, a)
         torch.nn.functional.soft_margin_loss(z.requires_grad_(), a) | torch.nn.functional.soft_margin_loss(a > 2, a > 2)
         torch.nn.functional.ctc_loss(b, i[0], torch.tensor([3]), torch.tensor([9]))
@@ -169,7 +170,8 @@ CALLS = {
         torch.kthvalue(a, 1, 1, out=(c.clone(), c.clone())) | torch.conv_tbc(a[None][:0], b[None], c[:3])
         torch.meshgrid(a / 7, indexing='ij') | torch.meshgrid(a / 7000, c, indexing='ij')
         torch.meshgrid(i, indexing='ij') | torch.histogram(c, c[[4, 1, 9, 3, 7]])
-        torch.histogram(c, (c + 1) / (c - 4))
+        torch.gradient(1 / c[:4], edge_order=2)
+        torch.ctc_loss(b / (b - 5), i[0], torch.tensor([3]), torch.tensor([0]))
         torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b) | torch.diff(a, append=c)
     """,
 }

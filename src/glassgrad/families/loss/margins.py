@@ -232,13 +232,16 @@ def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log likelihood of values under normal distributions of variance ``var``."""
-    if isinstance(var, (int, float)):
+    if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
         need_tensor("ones_like", "input", 1, input)
         var = var * fill_number(input.detach(), 1)
-    elif bool(all_values(var < 0).any()):
-        raise ValueError("var has negative entry/entries")
+    else:
+        below = var < 0
+        need_tensor("any", "input", 1, below)  # which takes no whole number
+        if all_values(below).any():
+            raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)

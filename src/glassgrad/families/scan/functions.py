@@ -233,12 +233,11 @@ def _even(values: Any, dim: int, step: float, order: int) -> Any:
         return _between(values, dim, start, end)
 
     inner = div_number(div_number(of(2, None) - of(0, -2), step), 2)
-    first = of(1, 2) - of(0, 1)
-    if order == 2:
-        first = mul_number(first, 2) - div_number(of(2, 3) - of(0, 1), 2)
-    last = of(-1, None) - of(-2, -1)
-    if order == 2:
-        last = mul_number(last, 2) - div_number(of(-1, None) - of(-3, -2), 2)
+    if order == 1:
+        first, last = of(1, 2) - of(0, 1), of(-1, None) - of(-2, -1)
+    else:
+        first = mul_number(of(0, 1), -1.5) + mul_number(of(1, 2), 2) - mul_number(of(2, 3), 0.5)
+        last = mul_number(of(-3, -2), 0.5) - mul_number(of(-2, -1), 2) + mul_number(of(-1, None), 1.5)
     return cat([div_number(first, step), inner, div_number(last, step)], dim)
 
 
