@@ -143,7 +143,7 @@ CALLS = {
         torch.conv_tbc(i[None], i[None].mT, c[:2]) | torch.nn.functional.unfold(a[0, 0], 0)
         torch.nn.functional.unfold(x[0], 2) | torch.unsafe_split_with_sizes(x, [1, 1])
         torch.stft(c, float('inf'), 5, return_complex=True) | torch._foreach_maximum([a, z], 2)
-        torch._foreach_minimum([a], [z]) | torch.nn.functional.softshrink(a, 1j)
+        torch._foreach_minimum([a], [z]) | torch.nn.functional.softshrink(a, 1j) | torch.nn.functional.softshrink(a, a)
         torch.nn.functional.hardtanh_(a.half(), -1, 1j) | torch.nn.functional.max_unpool1d(a[None], i[None], 2, z)
         torch.nn.functional.fractional_max_pool2d(a[None], -2, output_size=1, return_indices=a)
     """,

@@ -167,8 +167,8 @@ def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor
 @audible
 def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    if isinstance(lambd, complex):
-        dtypes.check_number(lambd, _WIDEST["f"])
+    if type(lambd) not in _REAL:
+        (lambd,) = _real(_WIDEST["f"], "softshrink", lambd=lambd)
     if not 0 <= lambd <= 65504 and input.dtype.is_floating_point:  # the largest number of the smallest dtype
         name, most = input.dtype.scalar_name, dtypes.finfo(input.dtype).max
         if not 0 <= lambd <= most:
