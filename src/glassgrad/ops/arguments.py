@@ -157,6 +157,8 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
     names, declared = _declared(function, plain)
     given = [*_given(names, args, kwargs)]
     hides = bool(plain.__code__.co_flags & inspect.CO_VARARGS)  # which of its arguments is which
+    if in_python and type(error) is ValueError and str(error).startswith("cannot convert float"):
+        return  # as what PyTorch's function makes of its argument
     if type(error) is TypeError:
         if declared is _NONE:
             return

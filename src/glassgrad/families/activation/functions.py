@@ -54,7 +54,8 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inpla
 
 def _clipped(input: Tensor, min_val: Number, max_val: Number, inplace: bool) -> Tensor:
     if type(min_val) not in _REAL or type(max_val) not in _REAL:
-        min_val, max_val = _real(input, "hardtanh_", min_val=min_val, max_val=max_val)
+        widest = _WIDEST.get(input._array.dtype.kind, input._array.dtype)
+        min_val, max_val = _real(widest, "hardtanh_", min_val=min_val, max_val=max_val)
     if input._array.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if input._array.dtype.kind == "c":
@@ -84,7 +85,7 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01, inplace: bool = Fal
     if type(negative_slope) is not float:
         negative_slope = number_of("leaky_relu_" if inplace else "leaky_relu", "negative_slope", 2, negative_slope)
     if isinstance(negative_slope, complex):
-        dtypes.check_number(negative_slope, input._array.dtype)
+        dtypes.check_number(negative_slope, _checked_as(input))
     return (
         _written(rows.leaky_relu_written, input, negative_slope) if inplace else rows.leaky_relu(input, negative_slope)
     )
@@ -104,20 +105,30 @@ def _stored(input: Tensor, *numbers: Any) -> list[Any]:
 
 
 _REAL = (float, int)
+#: As what PyTorch takes numbers before it looks at the dtype, by that one's kind.
+_WIDEST = {**dict.fromkeys("fV", np.dtype("f8")), **dict.fromkeys("iu", np.dtype("i8"))}
 
 
-def _real(input: Tensor, function: str, **numbers: Any) -> list[Any]:
+def _checked_as(input: Tensor) -> np.dtype[Any]:
+    """The dtype that numbers must fit: any number does beside whole ones, which the kernel refuses."""
+    kind = input._array.dtype
+    return np.dtype(bool) if kind.kind in "iu" else kind
+
+
+def _real(kind: np.dtype[Any], function: str, **numbers: Any) -> list[Any]:
     """Settings as real numbers; PyTorch's errors where they are none, which NumPy would take."""
     values = [number_of(function, name, position, value) for position, (name, value) in enumerate(numbers.items(), 2)]
     for value in values:
         if isinstance(value, complex):
-            dtypes.check_number(value, input._array.dtype)
+            dtypes.check_number(value, kind)
     return values
 
 
 def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
     if type(threshold) not in _REAL:
-        (threshold,) = _real(input, "threshold", threshold=threshold)
+        (threshold,) = _real(input._array.dtype, "threshold", threshold=threshold)
+    if type(value) not in _REAL:
+        value = number_of("threshold", "value", 3, value)
     if input._array.dtype.char in FLOATS and type(value) is float:
         return threshold, value
     return _stored(input, threshold, value)
@@ -149,13 +160,15 @@ def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor
     if type(lambd) is not float:
         lambd = number_of("hardshrink", "lambd", 2, lambd)
     if isinstance(lambd, complex):
-        dtypes.check_number(lambd, input._array.dtype)
+        dtypes.check_number(lambd, _checked_as(input))
     return rows.hardshrink(input, lambd, out=out)
 
 
 @audible
 def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Any = None) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
+    if type(lambd) not in _REAL:
+        (lambd,) = _real(_WIDEST["f"], "softshrink", lambd=lambd)
     if not 0 <= lambd <= 65504 and input.dtype.is_floating_point:  # the largest number of the smallest dtype
         name, most = input.dtype.scalar_name, dtypes.finfo(input.dtype).max
         if not 0 <= lambd <= most:
@@ -240,7 +253,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20, *, out: Any = None) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
     if type(beta) not in _REAL or type(threshold) not in _REAL:
-        beta, threshold = _real(input, "softplus", beta=beta, threshold=threshold)
+        beta, threshold = _real(_checked_as(input), "softplus", beta=beta, threshold=threshold)
     return rows.softplus(input, beta, threshold, out=out)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
-from ...ground.dtypes import float32
 from ...ground.generator import default_generator
 from ...ground.hidden import Hidden
 from ...ground.listening import asking
@@ -27,8 +26,8 @@ from . import rows
 
 @composite(method=False)
 def batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
+    input: Any, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
+    training: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     if isinstance(input, Tensor) and not input._array.size:  # of whatever sizes; the gradients are zeros
@@ -64,7 +63,8 @@ def with_statistics(
                 f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
                 "input cannot have requires_grad True."
             )
-    _check_parameters(input, [tensor for tensor in (weight, bias, running_mean, running_var) if tensor is not None])
+    if input._array.dtype.kind in "fV":  # what else there is, the kernel refuses
+        check_kinds(input, weight, bias, running_mean, running_var)
     out, mean, deviation, variance = rows.native_batch_norm(
         input, weight, bias, running_mean, running_var, training, eps
     )
@@ -93,23 +93,6 @@ def move_statistics(
             else:
                 old = running.astype(statistic.dtype) if running.dtype.itemsize == 2 else running
                 np.copyto(running, old * (1 - momentum) + momentum * statistic, casting="unsafe")
-
-
-def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
-    """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
-    kind = input._array.dtype
-    if all([parameter._array.dtype is kind for parameter in parameters]) or kind.kind in "bui" or not parameters:
-        return
-    if parameters[0].dtype is input.dtype:
-        for parameter in parameters:
-            if parameter.dtype is not input.dtype:
-                names = input.dtype.scalar_name, parameter.dtype.scalar_name
-                raise RuntimeError("expected scalar type {} but found {}".format(*names))
-        return
-    if any(parameter.dtype is not float32 for parameter in parameters):
-        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if kind != np.float16 and kind.kind != "V":
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 @composite(method=False)
@@ -149,7 +132,7 @@ def functional_batch_norm(
 ) -> Tensor:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     if training:
-        several_values(tuple(input.shape), f"{input.shape!r}")
+        several_values(tuple(input.size()), f"{input.size()!r}")
     if training and eps <= 0.0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0.0:

@@ -176,9 +176,24 @@ def check_sizes(
 _AXES = ("depth", "height", "width")
 
 
+def _no_window(sizes: Any, axes: Any, dilation: Any, transposed: bool, groups: int) -> RuntimeError:
+    """The error for windows of nothing, as the kernel has it that PyTorch would choose."""
+    shown = [1] * (len(axes) - len(sizes) + 2) + list(sizes[2:])
+    said = " " + " ".join(f"kernel_{axis}: {k}" for axis, k in zip(axes, shown, strict=True))
+    if transposed and len(sizes) == 5:
+        planes = "n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width"
+        part = [sizes[0] // groups, *sizes[1:]]
+        return RuntimeError(f"non-empty 5D ({planes}) tensor expected for weight, but got: {part}")
+    if max(dilation) > 1 and not transposed:
+        said = f" {shown}"
+    elif len(sizes) == 5:
+        said = f": {' x '.join(map(str, shown))} (TxHxW)"
+    return RuntimeError(f"kernel size should be greater than zero, but got{said}")
+
+
 def _check_rest(
     input: Any, weight: Any, stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...],
-    transposed: bool, extra: tuple[int, ...],
+    transposed: bool, extra: tuple[int, ...], groups: int,
 ) -> None:  # fmt: skip
     """Raise PyTorch's errors where sizes vanish, output padding is too large or dtypes differ."""
     sizes, inner = input.shape[2:], weight.shape[2:]
@@ -191,9 +206,7 @@ def _check_rest(
     flat = len(sizes) < 2
     axes = _AXES[-max(len(sizes), 2) :]
     if 0 in inner:
-        shown = [1, *inner] if flat else inner
-        named = " ".join(f"kernel_{axis}: {k}" for axis, k in zip(axes, shown, strict=True))
-        raise RuntimeError(f"kernel size should be greater than zero, but got {named}")
+        raise _no_window(weight.shape, axes, dilation, transposed, groups)
     if transposed:
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
             parts = []
@@ -243,12 +256,16 @@ def _checked(
     dilation, extra = _expanded("dilation", dilation, ndim), _expanded("output_padding", extra, ndim)
     check_numbers(stride, padding, dilation, extra)
     check_sizes(input._array.shape, weight._array.shape, bias, padding, dilation, transposed, groups)
-    _check_rest(input._array, weight._array, stride, padding, dilation, transposed, extra)
+    _check_rest(input._array, weight._array, stride, padding, dilation, transposed, extra, groups)
+    if transposed:
+        _check_bias(input, bias, True)
     return rows.convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
 
 
-def _check_bias(input: Any, bias: Any) -> None:
+def _check_bias(input: Any, bias: Any, transposed: bool = False) -> None:
     if bias is not None and bias._array.dtype != input._array.dtype:
+        if transposed:  # whose kernel comes first
+            rows.refuse_kinds(input._array, True, ())
         raise RuntimeError(
             f"Input type ({c_name(input._array)}) and bias type ({c_name(bias._array)}) should be the same"
         )
@@ -345,7 +362,6 @@ def _transposed(
         raise TypeError(f"{function}(): argument 'groups' must be int, not {called(groups)}")
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
-    _check_bias(input, bias)
     batched = _check_rank(function, input, ndim)
     if not batched:
         input = unsqueeze(input, 0)
@@ -416,7 +432,8 @@ def convolution(
         settings.append(integers)
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
-    _check_bias(input, bias)
+    if not transposed:
+        _check_bias(input, bias)
     steps, around, spread, extra = settings
     return _checked(input, weight, bias, steps, around, spread, bool(transposed), extra, groups)
 
@@ -488,14 +505,11 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(arguments.items(), 2)}
     sizes = input._array.shape
-    if len(sizes) < 3:
-        if not sizes:
-            asked = -1 if input.requires_grad else 1  # by the rule, or by the kernel
-            raise IndexError(f"Dimension specified as {asked} but tensor has no dimensions")
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got 2)"
-        )
+    if len(sizes) < 3 and input.requires_grad and modes.grad_enabled():  # then the rule looks first
+        _ = input.size(-1), input.size(-2)
     _check(**settings)
+    if len(sizes) < 3:
+        _ = input.size(1), input.size(2)  # one of which is not there
     if len(sizes) > 4 or 0 in sizes[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "

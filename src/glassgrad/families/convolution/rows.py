@@ -175,6 +175,8 @@ def conv_tbc(self: Any, weight: Any, bias: Any, /, pad: int = 0) -> Any:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {kinds}")
     if self.dtype.kind == "b":
         raise not_implemented("addmm_impl_cpu_", self)
+    if bias.dtype != self.dtype:  # PyTorch begins with the bias, copied into the result
+        bias = (bias.real if self.dtype.kind != "c" else bias).astype(self.dtype)
     convolved = kernels.convolve(_channels_inside(self), weight.transpose(2, 1, 0), bias, (1,), [(pad, pad)], (1,), 1)
     return convolved.transpose(2, 0, 1).copy()  # whose strides are those of rows, also where a size is one
 

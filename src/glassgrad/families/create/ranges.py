@@ -20,8 +20,6 @@ from ...tensor.out import Composed, check_outs, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
-from ..join.functions import untracked
-from ..join.rows import split_with_sizes
 from ..random.uniform import fused
 from ..shape import window
 from ..shape.functions import rearranged
@@ -459,13 +457,6 @@ def as_strided_(
     """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
     layout = window.layout_of(np.asarray(self._array))
     return rearranged(self, window.as_strided_inplace, tuple(size), tuple(stride), storage_offset, layout)
-
-
-@composite()
-def unsafe_split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
-    """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
-    need_tensor("unsafe_split_with_sizes", "input", 1, input)
-    return untracked(split_with_sizes(input, tuple(split_sizes), dim))
 
 
 # -- other sizes -------------------------------------------------------------------------------------------------------

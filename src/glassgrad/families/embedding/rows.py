@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.row import op
 from ...kernels import compiled
+from ..create.functions import allocate
 from ..reduce.rows import F16, F32
 from ..sparse.rows import carried, densified, embedding_sparse_backward
 
@@ -121,7 +122,7 @@ embedding_twice.derivative(
 @op(constant=True, public=False, batched="first")
 def one_hot_of(self: Any, /, num_classes: int) -> Any:
     """Zeros, and a one where each element of ``self`` points in a new last dimension."""
-    out = np.zeros((*self.shape, num_classes), np.int64)
+    out = allocate(np.zeros, (*self.shape, num_classes), np.dtype(np.int64), "one_hot")
     if self.size:
         out.reshape(-1, num_classes)[np.arange(self.size), self.reshape(-1)] = 1
     return out

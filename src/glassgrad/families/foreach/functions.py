@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...ground.dtypes import called
+from ...ground.dtypes import called, promote_types
 from ...ground.modes import grad_enabled
 from ...ops.declare import composite
 from ...tensor.writable import check_cast, check_writable
 from ..arithmetic.functions import is_number, no_match
 from ..create.construct import tensor as new_tensor
 from ..norm.functions import vector_norm
+from ..pointwise.functions import check_clamped
 
 _UNARY = """
     abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round
@@ -135,6 +136,7 @@ def _binary(operation: str) -> None:
             return _each("__rpow__", _tensors(names[0], exponents, 1, "exponent"), [self] * len(exponents))
         tensors, beside, settings = columns(names[0], self, args, kwargs)
         if operation in ("maximum", "minimum"):
+            _refuse_complex(operation, tensors, beside)
             beside = [value if isinstance(value, Tensor) else new_tensor(value) for value in beside]
         return _each(operation, tensors, beside, **settings)
 
@@ -142,13 +144,26 @@ def _binary(operation: str) -> None:
         tensors, beside, settings = columns(names[1], self, args, kwargs)
         if operation in ("maximum", "minimum"):  # which tensors have no method for
             results = out_of_place([tensor.clone() if tensor.requires_grad else tensor for tensor in tensors], beside)
-            for tensor, result in zip(tensors, results, strict=True):
-                check_cast(result._array.dtype, tensor)
+            for tensor, value, result in zip(tensors, beside, results, strict=True):
+                if isinstance(value, Tensor):
+                    check_cast(result._array.dtype, tensor)
+                else:
+                    check_clamped(result, tensor)
             return list(_each("copy_", tensors, results))
         return list(_each(f"{operation}_", tensors, beside, **settings))
 
     _publish(names[0], f"The results of ``{operation}`` of each tensor and what stands beside it.", out_of_place)
     _publish(names[1], f"Each tensor, changed by ``{operation}`` with what stands beside it.", in_place)
+
+
+def _refuse_complex(operation: str, tensors: Any, beside: Any) -> None:
+    """Raise PyTorch's error for the first complex numbers, which ``clamp`` computes beside numbers."""
+    for tensor, value in zip(tensors, beside, strict=True):
+        if not isinstance(value, Tensor):
+            if tensor.is_complex() or isinstance(value, complex):
+                raise NotImplementedError("clamp is not supported for complex types")
+        elif (kind := promote_types(tensor.dtype, value.dtype)).is_complex:
+            raise NotImplementedError(f"\"{operation}_cpu\" not implemented for '{kind.scalar_name}'")
 
 
 def _with_products(operation: str) -> None:

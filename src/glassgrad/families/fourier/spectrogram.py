@@ -62,7 +62,7 @@ def stft(
     if center:
         ndim = input._array.ndim
         sizes = input._array.shape
-        input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [n_fft // 2, n_fft // 2], pad_mode)
+        input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [int(n_fft // 2)] * 2, pad_mode)
         input = input.view(input._array.shape[input._array.ndim - ndim :])
     if window is None:
         warn_once(
@@ -73,7 +73,7 @@ def stft(
         )
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
-    _check_stft(input, n_fft, hop, length, window, normalized, onesided, return_complex, align_to_window)
+    given = return_complex
     complex_ = input.dtype.is_complex or (window is not None and window.dtype.is_complex)
     if return_complex is None:
         if not complex_:
@@ -88,6 +88,7 @@ def stft(
             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
             "torch.view_as_real on the complex output to recover the old return format."
         )
+    _check_stft(input, n_fft, hop, length, window, normalized, onesided, given, align_to_window)
     if onesided and complex_:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     frames = _frames(input, n_fft, hop, length, window, align_to_window)

@@ -123,6 +123,13 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
     return untracked(rows.unsafe_split(input, split_size, dim))
 
 
+@composite()
+def unsafe_split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
+    """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
+    need_tensor("unsafe_split_with_sizes", "input", 1, input)
+    return untracked(rows.unsafe_split_with_sizes(input, tuple(split_sizes), dim))
+
+
 def untracked(parts: Any) -> Any:
     """Views made tensors in their own right: a write into one is not noticed by the others."""
     for part in parts:
@@ -155,7 +162,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
     """What ``chunk`` gives, for whoever promises not to write into the pieces."""
     size = _chunked(input, chunks, dim)
-    return unsafe_split(input, size, dim) if size else untracked(rows.split_with_sizes(input, (0,) * chunks, dim))
+    return unsafe_split(input, size, dim) if size else unsafe_split_with_sizes(input, (0,) * chunks, dim)
 
 
 def _splits(name: str, input: Any, *ways: Any) -> Any:

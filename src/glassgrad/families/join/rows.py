@@ -185,13 +185,16 @@ def split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
 split.derivative(self=_joined)
 
 
-@op(
-    view=True,
-    public=False,
-    hidden=("split_sizes",),
-    shows={"split_sizes": ("split_sizes", tuple), "dim": ("dim", unsigned)},
-    batched="dims",
-)
+_OF_SIZES: Any = {
+    "view": True,
+    "public": False,
+    "hidden": ("split_sizes",),
+    "shows": {"split_sizes": ("split_sizes", tuple), "dim": ("dim", unsigned)},
+    "batched": "dims",
+}
+
+
+@op(**_OF_SIZES)
 def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
     """Views of so many indices of ``dim`` as ``split_sizes`` says."""
     if not self.ndim:
@@ -223,6 +226,15 @@ def unsafe_split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
 
 
 unsafe_split.derivative(self=_joined)
+
+
+@op(**_OF_SIZES)
+def unsafe_split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
+    """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces."""
+    return split_with_sizes.row.kernel(self, split_sizes, dim)
+
+
+unsafe_split_with_sizes.derivative(self=_joined_sizes)
 
 
 def _sized(sizes: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:

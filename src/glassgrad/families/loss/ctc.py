@@ -53,12 +53,12 @@ def _paths(emitted: Any, skips: Any, start: Any) -> Any:
     out = np.empty(emitted.shape, emitted.dtype)
     wide = np.full((n, states + 2), -np.inf, emitted.dtype)  # two states before the first, never reached
     here, one_before, two_before = wide[:, 2:], wide[:, 1:-1], wide[:, :-2]
-    barred = np.where(skips, 0, -np.inf).astype(emitted.dtype)
+    never = emitted.dtype.type(-np.inf)
     here[...] = np.where(start, emitted[0], -np.inf)
     out[0] = here
     with np.errstate(divide="ignore", invalid="ignore"):
         for time in range(1, times):
-            here[...] = _log_sum(here, one_before, two_before + barred) + emitted[time]
+            here[...] = _log_sum(here, one_before, np.where(skips, two_before, never)) + emitted[time]
             out[time] = here
     return out
 
@@ -88,8 +88,10 @@ def ctc_loss_forward(
     start = np.arange(spelling.labels.shape[1]) < np.minimum(spelling.last, 1)[:, None] + 1
     alpha = _paths(spelling.emitted(log_probs), spelling.skips, start)
     end, last = np.maximum(lengths - 1, 0), spelling.last
-    with np.errstate(divide="ignore"):
-        loss = -np.logaddexp(_at(alpha, end, last), _at(alpha, end, last - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        final = _at(alpha, end, last)
+        both = _log_sum(final, _at(alpha, end, last - 1), final.dtype.type(-np.inf))
+    loss = -np.where(last > 0, both, final)
     loss = np.where(lengths > 0, loss, np.where(spelling.lengths > 0, np.inf, -0.0)).astype(log_probs.dtype)
     return loss, np.ascontiguousarray(alpha.transpose(1, 0, 2))
 

@@ -19,7 +19,8 @@ from ...kernels.columns import not_implemented
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
 from ...tensor.refusals import check_broadcast
-from ...tensor.writable import check_cast
+from ...tensor.writable import check_cast, check_fits
+from ..arithmetic.functions import need_tensor
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, no_single_bool
 from ..compare.rows import where
@@ -36,7 +37,6 @@ from ..softmax.rows import log_softmax
 from . import rows
 from .ctc import ctc_loss_forward
 
-_KINDS = "iubc"
 _I64 = np.dtype("i8")
 MODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -182,10 +182,11 @@ def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    need_tensor("soft_margin_loss", "target", 2, target)
     no_slope("soft_margin_loss", target=target)
-    sizes = check_broadcast(rows.soft_margin_loss.row, (input._array, target._array))
-    if sizes != input._array.shape:
-        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(sizes)}")
+    check_fits(input, check_broadcast(rows.soft_margin_loss.row, (input._array, target._array)))
+    if input._array.dtype.kind == "c" and input.requires_grad and modes.grad_enabled():
+        raise RuntimeError(f"soft_margin_loss {rows.NO_COMPLEX_SLOPE}")
     return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 
 
@@ -193,15 +194,17 @@ def soft_margin_loss(
 
 
 def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None) -> None:
-    """Raise PyTorch's errors unless there is a weight for each class, of a dtype that matters where one is given."""
+    """Raise PyTorch's errors unless there is a weight for each class, of a dtype; of any beside probabilities."""
     if weight is None:
         return
     if weight._array.ndim != 1 or weight._array.size != classes:
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight._array.shape)}"
+            f"{'' if kind else 'cross_entropy: '}weight tensor should be defined either for all {classes} classes or "
+            f"no classes but got weight tensor of shape: {list(weight._array.shape)}"
         )
-    if kind is not None and weight.dtype is not kind:
+    if kind is None:
+        return
+    if weight.dtype is not kind:
         raise RuntimeError(f"expected scalar type {kind.scalar_name} but found {weight.dtype.scalar_name}")
     no_slope("nll_loss_forward", weight=weight)
 
@@ -254,12 +257,14 @@ def cross_entropy_loss(
 ) -> Any:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     check_tensor(input, "cross_entropy_loss")
+    if isinstance(label_smoothing, Tensor) and label_smoothing._array.ndim:
+        raise TypeError("cross_entropy_loss(): argument 'label_smoothing' (position 6) must be float, not Tensor")
     label_smoothing = float(label_smoothing) if label_smoothing > 0 else 0.0  # NaN too is none
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     dim = 0 if input._array.ndim == 1 else 1
     if input._array.shape == target._array.shape:
-        if target._array.dtype.kind in _KINDS:
+        if target._array.dtype.kind in "iubc":
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {target.dtype.scalar_name}"
             )
@@ -283,8 +288,7 @@ def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoo
     if not input._array.ndim:
         raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     classes = input._array.shape[dim]
-    if weight is not None:
-        _check_weight(weight, classes, None)
+    _check_weight(weight, classes, None)
     if smoothing > 0.0:
         target = add_number(mul_number(target, 1 - smoothing), smoothing / classes if classes else inf)
     scores = log_softmax(input, dim) * target
@@ -323,7 +327,8 @@ def cross_entropy(
     reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
-    if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
+    is_plain = weight is None and type(label_smoothing) is float and label_smoothing == 0.0
+    if is_plain and reduction == "mean" and size_average is None and reduce is None:
         try:
             scores, classes = input._array, target._array
             if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.unusual:
@@ -442,6 +447,8 @@ def binary_cross_entropy_with_logits(
             together(tensor, input)
     if input._array.dtype.kind in "biuc":
         raise not_implemented("log_sigmoid_cpu", input._array)
+    if pos_weight is not None:
+        no_single_bool(pos_weight, input)
     if target._array.dtype.kind == "b":
         no_single_bool(target, target)
     for tensor in (pos_weight, weight):  # by which the loss is multiplied in its place
@@ -529,28 +536,26 @@ def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[
     for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
         if len(lengths) != n:
             raise RuntimeError(f"{name} must be of size batch_size")
-    for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
-        least = min(lengths)
-        if least < 0:
-            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {least} {_CHECKING}")
-    if targets.ndim == 1:
-        wanted, dim, fits = np.sum(labels), 0, targets.shape[0] == np.sum(labels)
-    else:
-        wanted, dim, fits = n, 0, targets.shape[0] == n
-        if fits and targets.shape[1] < max(labels):
-            raise RuntimeError(
-                f"Expected tensor to have size at least {max(labels)} at dimension 1, but got size {targets.shape[1]} "
-                f"for argument #2 'targets' {_CHECKING}"
-            )
-    if not fits:
+    _check_within("target_lengths", labels, inf)
+    wanted = np.sum(labels) if targets.ndim == 1 else n
+    if targets.shape[0] != wanted:
         raise RuntimeError(
-            f"Expected tensor to have size {wanted} at dimension {dim}, but got size {targets.shape[0]} for argument "
+            f"Expected tensor to have size {wanted} at dimension 0, but got size {targets.shape[0]} for argument "
             f"#2 'targets' {_CHECKING}"
         )
-    if max(inputs) > times:
+    if targets.ndim == 2 and targets.shape[1] < max(labels):
         raise RuntimeError(
-            f"Expected input_lengths to have value at most {times}, but got value {max(inputs)} {_CHECKING}"
+            f"Expected tensor to have size at least {max(labels)} at dimension 1, but got size {targets.shape[1]} "
+            f"for argument #2 'targets' {_CHECKING}"
         )
+    _check_within("input_lengths", inputs, times)
+
+
+def _check_within(name: str, lengths: tuple[int, ...], most: float) -> None:
+    for length in lengths:
+        if not 0 <= length <= most:
+            bound = "least 0" if length < 0 else f"most {most}"
+            raise RuntimeError(f"Expected {name} to have value at {bound}, but got value {length} {_CHECKING}")
 
 
 @composite(method=False, page="torch.nn.functional")
@@ -566,15 +571,12 @@ def ctc_loss(
         raise RuntimeError("log_probs tensor must not be empty")
     if not batched:
         log_probs = unsqueeze(log_probs, 1)
-        if targets._array.ndim == 1:
-            targets = unsqueeze(targets, 0)
     _check(log_probs._array, targets._array, inputs, labels, blank)
     if targets._array.dtype.kind not in "iu":
         targets = wrap(targets._array.astype(np.int64))
     losses = ctc_loss_forward(log_probs, targets, inputs, labels, blank, zero_infinity)[0]
     if zero_infinity:
-        kind = losses._array.dtype
-        losses = where(wrap(losses._array == np.inf), wrap(np.zeros((), kind)), losses)
+        losses = where(wrap(losses._array == np.inf), wrap(np.zeros((), losses._array.dtype)), losses)
     if reduction == 1:
         return mean(losses / wrap(np.maximum(labels, 1).astype(losses._array.dtype)))
     if reduction == 2:

@@ -17,6 +17,7 @@ from ...tensor.lifted import all_values
 from ..activation.rows import logsigmoid
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add_number, mul_number, neg, sub_number
+from ..cast.rows import fill_number
 from ..compare.rows import minimum, where, zero_like
 from ..distance.functions import pairwise_distance
 from ..index.rows import masked_fill
@@ -64,7 +65,10 @@ def functional_cosine_embedding_loss(
 @composite(method=False)
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
     """By how much pairs miss the order that ``target`` (1 or -1) wants."""
-    return reduced(clamp_min_number(add_number(-target * (input1 - input2), float(margin)), 0), reduction)
+    for position, (name, tensor) in enumerate({"input1": input1, "input2": input2, "target": target}.items(), 1):
+        need_tensor("margin_ranking_loss", name, position, tensor)
+    apart = input1 - input2
+    return reduced(clamp_min_number(add_number(-target * apart, float(margin)), 0), reduction)
 
 
 @functional
@@ -168,11 +172,6 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    if weight is not None and weight._array.shape != input._array.shape[-1:]:
-        classes = (input._array.shape or (1,))[-1]
-        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
-    if weight is not None and weight.dtype is not input.dtype:
-        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
     no_slope("multi_margin_loss", weight=weight)
     return rows.multi_margin_loss(input, target, weight, p, margin, mode)
 
@@ -183,8 +182,6 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """How far classes that ``target`` does not list come within one of those it does."""
     mode = number(reduction, size_average, reduce)
-    if input._array.shape != target._array.shape:
-        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     return rows.multilabel_margin_loss(input, target, mode)
 
 
@@ -235,12 +232,16 @@ def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log likelihood of values under normal distributions of variance ``var``."""
-    if isinstance(var, (int, float)):
+    if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * input.detach().mul(0).add(1)
-    elif bool((all_values(var) < 0).any()):
-        raise ValueError("var has negative entry/entries")
+        need_tensor("ones_like", "input", 1, input)
+        var = var * fill_number(input.detach(), 1)
+    else:
+        below = var < 0
+        need_tensor("any", "input", 1, below)  # which takes no whole number
+        if all_values(below).any():
+            raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():
             var = var.unsqueeze(-1)

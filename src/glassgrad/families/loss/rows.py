@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
-from ...ground.dtypes import of
+from ...ground.dtypes import check_number, of
 from ...ground.index import IS_NARROW
+from ...kernels.columns import not_implemented
+from ..arithmetic.rows import NEGATED_BOOL
 from ..compare.rows import where
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
@@ -394,15 +396,22 @@ def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
-def _no_float_fits(self: Any, *others: Any) -> RuntimeError:
-    name = of(self.dtype).scalar_name
-    return RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+NO_COMPLEX_SLOPE = "does not support automatic differentiation for outputs with complex dtype."
 
 
-@op(**_LOSS, serves=(FLOATS, _no_float_fits))
+def _no_float_fits(self: Any, target: Any, reduction: int = 1, dtype: Any = None) -> RuntimeError:
+    kind = dtype or of(self.dtype)
+    if kind.numpy.kind == "b":
+        return RuntimeError(NEGATED_BOOL)
+    return RuntimeError(f"result type Float can't be cast to the desired output type {kind.scalar_name}")
+
+
+@op(**_LOSS, serves=(FLOATS + "FD", _no_float_fits))
 def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1, dtype: Any = None) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
-    return reduced(softplus_of_minus.row.kernel(target * self), reduction, dtype)
+    wins = target * self
+    losses = np.log(1 + np.exp(-wins)) if wins.dtype.kind == "c" else softplus_of_minus.row.kernel(wins)
+    return reduced(losses, reduction, dtype)
 
 
 soft_margin_loss.derivative(
@@ -449,13 +458,7 @@ def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     return (1, sizes[0]) if len(sizes) == 1 else (1, 1) if not sizes else (sizes[0], sizes[1])
 
 
-@op(
-    auxiliary=("target", "weight"),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=("fd", "multi_margin_loss_cpu_kernel"),
-)
+@op(auxiliary=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
 def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
 ) -> Any:
@@ -467,7 +470,14 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{len(a)}], but got {list(target.shape)}. Input has shape {list(self.shape)}."
         )
+    if weight is not None and weight.shape != a.shape[1:]:
+        raise RuntimeError(f"inconsistent weight size, expected {a.shape[1]} but got {list(weight.shape)}")
+    if self.dtype.char not in "fd":
+        raise not_implemented("multi_margin_loss_cpu_kernel", self)
     labels = classes(target).reshape(-1)
+    if weight is not None and weight.dtype != self.dtype:
+        wanted, got = of(self.dtype).scalar_name, of(weight.dtype).scalar_name
+        raise RuntimeError(f"expected scalar type {wanted} but found {got}")
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")
     off = np.fmax(margin - a[np.arange(len(a)), labels][:, None] + a, 0)  # which NaN is not above
@@ -501,19 +511,21 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
     return grad * portion(as_rows(sizes)[:1], reduction)
 
 
-@op(
-    auxiliary=("target",),
-    public=False,
-    precision="single",
-    hidden=("self_sizes",),
-    serves=("fd", "multilabel_margin_loss_forward_out_frame"),
-)
+@op(auxiliary=("target",), public=False, precision="single", hidden=("self_sizes",))
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     check_rows(self)
     a = self.reshape(as_rows(self.shape))
-    if target.size and not -1 <= target.min() <= target.max() < a.shape[1]:
-        raise RuntimeError("argument #2 'target' is out of range")
+    if target.shape != self.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
+    if target.dtype.kind == "c":
+        raise not_implemented("min_all", target)
+    for end in (target.min().item(), target.max().item()) if target.size else ():  # of any dtype, truncated
+        check_number(end, np.dtype(np.int64))
+        if not -1 <= int(end) < a.shape[1]:
+            raise RuntimeError("argument #2 'target' is out of range")
+    if self.dtype.char not in "fd":
+        raise not_implemented("multilabel_margin_loss_forward_out_frame", self)
     pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
     off = np.where(pairs, np.fmax(1 - a[:, :, None] + a[:, None, :], 0), 0) * pairs  # some are there several times
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)

@@ -202,20 +202,18 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return matmul(input, t(weight))
     if n == 2:
         return addmm(bias, input, t(weight))
-    array = input._array
-    if m == 1 and bias._array.ndim:
-        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
-    fits = n == 1 or bias._array.ndim < 2
-    if m == 2 and fits and array.flags.c_contiguous and bias._array.flags.c_contiguous:
+    array, sizes = input._array, bias._array.shape
+    is_line = len(sizes) == 1 or sum(size != 1 for size in sizes) == 1
+    if m < 3 and is_line and array.flags.c_contiguous and bias._array.flags.c_contiguous:
+        if m == 1:
+            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
         lines = reshape(input, (math.prod(array.shape[:-1]), array.shape[-1]))
-        is_vector = bias._array.shape == weight._array.shape[:1]
+        is_vector = sizes == weight._array.shape[:1]
         product = linear_2d(bias, lines, weight) if is_vector else addmm(bias, lines, t(weight))
         return view(product, (*array.shape[:-1], product._array.shape[1]))
     product = matmul(input, t(weight))
     result = product + bias
-    if result._array.shape != product._array.shape:
-        sizes = list(product.shape), list(result.shape)
-        raise RuntimeError(f"output with shape {sizes[0]} doesn't match the broadcast shape {sizes[1]}")
+    writable.check_fits(product, result._array.shape)
     return result
 
 

@@ -232,14 +232,20 @@ def check_normalized(input: Any, normalized_shape: tuple[int, ...], weight: Any,
 
 
 def check_kinds(input: Any, *parameters: Any) -> None:
-    """Raise PyTorch's error where weights are of another type than the input."""
+    """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
     kind = input._array.dtype
     kinds = [tensor._array.dtype for tensor in parameters if tensor is not None]
-    if kind.itemsize == 2 and kind.kind in "fV" and kinds and all(other == np.float32 for other in kinds):
-        return  # halves may have parameters in float32
-    for other in kinds:
-        if other != kind:
+    odd = next((other for other in kinds if other != kind), None)
+    if odd is None:
+        return
+    if kinds[0] != kind:
+        if any(other != np.float32 for other in kinds):
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if kind != np.float16 and kind.kind != "V":
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    elif kind.kind in "fV":  # what else there is, the kernel refuses
+        names = dtypes.of(kind).scalar_name, dtypes.of(odd).scalar_name
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
 @composite(method=False, page="torch.nn.functional")

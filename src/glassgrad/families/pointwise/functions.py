@@ -54,7 +54,7 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
         writable.check_writable(input, False)
     has_complex = any(isinstance(end, complex) for end in ends)
     if has_complex and name.endswith("_") and input._array.dtype.kind in "biu":
-        _check_cast(raised(input, 1j), input)
+        check_clamped(raised(input, 1j), input)
     if input._array.dtype.kind == "c" or (has_complex and input._array.dtype.kind in "biu"):
         raise NotImplementedError("clamp is not supported for complex types")
     for end in ends:
@@ -89,11 +89,12 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         if min is not None or max is not None:
             return written(limit.clamp_numbers, self, settings=(min, max))
     row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
-    _check_cast(raised_, self)
+    check_clamped(raised_, self)
     return written(row, self, *tensors, settings=settings)
 
 
-def _check_cast(result: Tensor, self: Tensor) -> None:
+def check_clamped(result: Tensor, self: Tensor) -> None:
+    """Raise PyTorch's error where a tensor does not hold what it was clamped to by a number."""
     kind, wanted = result.dtype, self.dtype
     if not dtypes.can_cast(kind, wanted):
         shown = dtypes.c_name(wanted)
@@ -115,7 +116,7 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
             writable.check_writable(self, False)
             if isinstance(limit, complex):
                 raise NotImplementedError("clamp is not supported for complex types")
-            _check_cast(raised(self, plain(limit)), self)
+            check_clamped(raised(self, plain(limit)), self)
             return written(with_number, self, settings=(_end(limit, self),))
         return written(with_tensor, self, limit)
 

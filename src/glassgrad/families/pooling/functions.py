@@ -485,8 +485,9 @@ def values_or_both(position: int, with_indices: Callable[..., Any]) -> Any:
 
     @functools.wraps(with_indices)
     def pool(*args: Any, **kwargs: Any) -> Any:
+        is_both = bool(kwargs.get("return_indices", args[position] if len(args) > position else False))
         both = with_indices(*args, **kwargs)
-        return both if kwargs.get("return_indices", args[position] if len(args) > position else False) else both[0]
+        return both if is_both else both[0]
 
     pool.__name__ = pool.__name__.removesuffix("_with_indices")
     return functional(pool)

@@ -53,7 +53,7 @@ def _unpooled(
                     f'invalid output_size "{wanted}" (dim {dim} must be between {n - step} and {n + step})'
                 )
     for dim, n in enumerate(wanted):
-        if n < 0:
+        if not n >= 0:
             raise ValueError(
                 "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
                 f"output_size[{dim}]={n}"

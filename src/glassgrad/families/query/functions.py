@@ -441,9 +441,9 @@ def _compare(sizes: Any, steps: Any, first: int, second: int) -> int:
 @composite(method=False, page="torch")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """The coordinates of flat indices in an array of ``shape``: one tensor for each dimension."""
-    kind = indices.dtype
-    if kind.is_floating_point or kind.is_complex or kind is dtypes.bool:
-        raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")
+    given: Any = indices
+    if given.is_complex() or given.is_floating_point() or given.dtype is dtypes.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, Sequence)):
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     sizes = [shape] if isinstance(shape, int) else list(shape)

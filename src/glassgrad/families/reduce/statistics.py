@@ -124,7 +124,11 @@ def corrcoef(input: Any) -> Tensor:
 # -- histograms --------------------------------------------------------------------------------------------------------
 
 
-def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
+def _unserved(kernel: str, input: Tensor) -> NotImplementedError:
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
+
+
+def _ends(input: Tensor, columns: Any, bounds: Any) -> list[tuple[float, float]]:
     """The ends of each dimension's histogram: as asked for, or the smallest and largest element."""
     count = columns.shape[1]
     if bounds is not None:
@@ -136,6 +140,8 @@ def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
         limits = [(float(bounds[2 * i]), float(bounds[2 * i + 1])) for i in range(count)]
     elif not columns.size:
         limits = [(0.0, 1.0)] * count
+    elif columns.dtype not in (np.float32, np.float64):
+        raise _unserved("histogramdd", input)
     else:
         limits = list(zip(columns.min(0).tolist(), columns.max(0).tolist(), strict=True))
     ends = []
@@ -150,7 +156,8 @@ def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
     return ends
 
 
-def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> list[Tensor]:
+def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any, is_grid: bool) -> list[Tensor]:
+    """The edges of bins; of a grid they are placed before the numbers of bins are looked at."""
     if isinstance(bins[0], Tensor):
         for dim, edges in enumerate(bins):
             if edges._array.dtype != input._array.dtype:
@@ -169,21 +176,39 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> lis
                     f"tensor for dimension {dim}"
                 )
         return [edges.clone() for edges in bins]  # type: ignore[attr-defined]
+    ends = _ends(input, columns, bounds) if is_grid else []
+    for number in bins if is_grid else ():
+        if number < -1:
+            raise RuntimeError("number of steps must be non-negative")
     for dim, number in enumerate(bins):
         if number <= 0:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}")
-    ends = _ends(columns, bounds)
+    ends = ends or _ends(input, columns, bounds)
     return [linspace(low, high, number + 1, dtype=input.dtype) for number, (low, high) in zip(bins, ends, strict=True)]
 
 
+def _not_above(edges: Any, values: Any) -> Any:
+    """How many edges are not above each value, told by halving, as C++ has it: also where they are out of order."""
+    if (edges[1:] >= edges[:-1]).all():
+        return np.searchsorted(edges, values, side="right")
+    first, left = np.zeros(len(values), np.intp), np.full(len(values), len(edges))
+    while left.any():
+        half = left // 2
+        passed = (left > 0) & ~(values < edges[np.minimum(first + half, len(edges) - 1)])
+        first, left = first + (half + 1) * passed, np.where(passed, left - half - 1, half)
+    return first
+
+
 def _counted(
-    input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool
+    input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool, is_grid: bool
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of the points in the last dimension of ``input``, and the edges of its bins."""
     array = np.asarray(input._array)
     count = array.shape[-1]
     if len(bins) != count:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    columns = array.reshape(-1, count)
+    edges = _edges(input, columns, bins, bounds, is_grid)
     if weight is not None:
         if weight._array.dtype != input._array.dtype:
             raise RuntimeError(
@@ -196,16 +221,12 @@ def _counted(
                 f"excluding its innermost dimension, but got input with shape {list(array.shape)} and weight with "
                 f"shape {list(weight._array.shape)}"
             )
-    columns = array.reshape(-1, count)
-    is_listed, is_half = isinstance(bins[0], Tensor), array.dtype.kind in "fV" and array.dtype.itemsize == 2
-    is_served = array.dtype in (np.float32, np.float64) or is_half and (is_listed or bounds is not None)
-    edges = _edges(input, columns, bins, bounds) if is_served or is_listed else []
-    if not is_served:
-        kernel = "histogram_cpu" if is_listed else "histogramdd"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
+    is_half = array.dtype.kind in "fV" and array.dtype.itemsize == 2
     for dim, line in enumerate(edges):
         if line._array.size < 2:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
+    if array.dtype.kind not in "fV":
+        raise _unserved("histogram_cpu", input)
     sizes = [line._array.size - 1 for line in edges]
     flat = np.zeros(len(columns), np.intp)
     inside = np.ones(len(columns), bool)
@@ -213,8 +234,8 @@ def _counted(
         column, limits = columns[:, dim], line._array
         if is_half:
             column, limits = column.astype(np.float32), limits.astype(np.float32)
-        index = np.searchsorted(limits, column, side="right") - 1
-        index[column == limits[-1]] = sizes[dim] - 1  # the last bin holds its upper edge
+        index = _not_above(limits, column) - 1
+        index[index == sizes[dim]] -= 1  # the last bin holds its upper edge
         inside &= (column >= limits[0]) & (column <= limits[-1])
         flat = flat * sizes[dim] + index
     weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside].astype(np.float64)
@@ -250,8 +271,19 @@ def histogram(
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
     heavy = None if weight is None else wrap(np.asarray(weight._array).reshape(-1))
-    hist, edges = _of(_counted(points, [bins], range, heavy, density), "histogram", input, bins, weight)
-    return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
+    hist, edges = _of(_counted(points, [bins], range, heavy, density, False), "histogram", input, bins, weight)
+    if out is None:
+        return _new(results.histogram, (hist, edges[0]))
+    for name, target, dim in (("hist", out[0], ""), ("bin_edges", out[1], " for dimension 0")):
+        if target.dtype is not input.dtype:
+            raise RuntimeError(
+                f"torch.histogram: input tensor and {name} tensor should have the same dtype, but got input "
+                f"{c_name(input.dtype)} and {name} {c_name(target.dtype)}{dim}"
+            )
+    places = bins if isinstance(bins, Tensor) else edges[0]  # whose memory is asked about where it is written
+    out[1].resize_(places._array.shape).copy_(places)
+    out[0].resize_(hist._array.shape).copy_(hist)
+    return _new(results.histogram, tuple(out))
 
 
 def _of(values: tuple[Tensor, list[Tensor]], name: str, *sources: Any) -> tuple[Tensor, list[Tensor]]:
@@ -282,16 +314,8 @@ def histogramdd(
     elif not isinstance(bins, (list, tuple)) or any(isinstance(each, (bool, float)) for each in bins):
         raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
     name = "_histogramdd_from_bin_" + ("tensors" if any(isinstance(each, Tensor) for each in bins) else "cts")
-    hist, edges = _of(_counted(input, list(bins), range, weight, density), name, input, *bins, weight)
+    hist, edges = _of(_counted(input, list(bins), range, weight, density, True), name, input, *bins, weight)
     return _new(results.histogramdd, (hist, tuple(edges)))
-
-
-def _put(name: str, values: Any, out: Any) -> Any:
-    if out is None:
-        return values
-    for value, target in zip(values, out, strict=True):
-        target.resize_(value._array.shape).copy_(value)
-    return _new(getattr(results, name), tuple(out))
 
 
 # -- Quantiles: positions between sorted elements.

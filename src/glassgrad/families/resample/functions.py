@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -272,7 +273,7 @@ def _grid_sampler(
     padding = whole_number(function, "padding_mode", 4, padding_mode)
     need_bool(function, "align_corners", 5, align_corners)
     _check_grid(input, grid)
-    wanted = (4 if input._array.ndim == 4 and grid._array.ndim == 4 else 5) if dims is None else dims
+    wanted = (4 if input._array.ndim == 4 else 5) if dims is None else dims
     _check_dims(input, grid, wanted)
     if wanted == 5 and mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
@@ -312,13 +313,24 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Tensor:
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     dims = len(sizes) - 2
     have = theta._array.shape
-    if len(have) != 3 or have[0] != sizes[0] or have[2] != dims + 1:
+    for n in sizes[:1] + sizes[2:]:
+        if n < 0:
+            base = [sizes[0], *sizes[2:], dims + 1]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {base}")
+    if len(have) < 3:
+        theta.transpose(1, 2)  # which raises PyTorch's error
+    if len(have) > 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+    if have[0] != sizes[0] or have[2] != dims + 1:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{sizes[0]}, {dims + 1}] but got: "
             f"[{have[0]}, {have[-1]}]."
         )
+    shape = [sizes[0], *sizes[2:], dims]
+    if prod(shape) != prod(shape[:-1]) * have[1]:
+        raise RuntimeError(f"shape '{shape}' is invalid for input of size {prod(shape[:-1]) * have[1]}")
     if on_meta(theta):
-        return sized(theta, (sizes[0], *sizes[2:], have[1]))
+        return sized(theta, tuple(shape))
     return rows.affine_grid_generator(theta, sizes, align_corners)  # type: ignore[no-any-return]
 
 
@@ -430,12 +442,6 @@ def _groups(function: str, input: Any, groups: Any) -> int:
     if input._array.ndim <= 2:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input._array.shape)}"
-        )
-    if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
-    if input._array.shape[1] % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {input._array.shape[1]} channels and {groups} groups."
         )
     return groups
 

@@ -272,6 +272,12 @@ pixel_unshuffle.derivative(self=lambda grad, downscale_factor: pixel_shuffle(gra
 
 def _shuffled(self: Any, groups: int) -> Any:
     batch, channels, *rest = self.shape
+    if groups <= 0:
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    if channels % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
+        )
     parts = self.reshape(batch, groups, channels // groups, *rest)
     return np.array(parts.swapaxes(1, 2), order="C").reshape(self.shape)
 
@@ -371,11 +377,11 @@ def _once_more(orders: Any, dim: int) -> tuple[int, ...]:
 
 
 def _sampled(name: str, input: Any, grid: Any, mode: int, padding: int, align: bool, dims: int) -> Any:
+    if input.dtype.char not in FLOATS:
+        raise not_implemented(name, input)
     if grid.dtype != input.dtype:
         wanted, got = (dtypes.of(a.dtype).scalar_name for a in (input, grid))
         raise RuntimeError(f"expected scalar type {wanted} but found {got}")
-    if input.dtype.char not in FLOATS:
-        raise not_implemented(name, input)
     return grid_sampled.row.kernel(input, grid, (0,) * dims, mode, padding, align)
 
 

@@ -134,12 +134,18 @@ def _check_part(input: Any, part: Any, dim: int) -> None:
             )
 
 
-def _but_first(input: Any, dim: int) -> Any:
-    return input.narrow(dim, 1, input._array.shape[dim] - 1)
+def _between(input: Any, dim: Any, start: int, end: int | None) -> Any:
+    if not input._array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    return piece(input, one_dim(dim, input._array.ndim), start, end, 1)
 
 
-def _but_last(input: Any, dim: int) -> Any:
-    return input.narrow(dim, 0, input._array.shape[dim] - 1)
+def _but_first(input: Any, dim: Any) -> Any:
+    return _between(input, dim, 1, None)
+
+
+def _but_last(input: Any, dim: Any) -> Any:
+    return _between(input, dim, 0, -1)
 
 
 def _check_places(function: str, x: Any) -> None:
@@ -150,7 +156,7 @@ def _check_places(function: str, x: Any) -> None:
 def _widths(function: str, x: Any, y: Any, dim: int) -> Any:
     """The distances of the sample points ``x``, broadcastable against ``y``."""
     if x._array.ndim == 1:
-        if x._array.shape[0] != y._array.shape[dim]:
+        if x._array.shape[0] != y.size(dim):
             raise RuntimeError(f"{function}: There must be one `x` value for each sample point")
         x = x.view([-1 if i == dim else 1 for i in range(y._array.ndim)])
     if missing := (1,) * (y._array.ndim - x._array.ndim):
@@ -178,6 +184,8 @@ def trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) -> Any:
     check_tensor(y, "trapezoid")
     _check_places("trapezoid", x)
     _refuse_truth("trapezoid", y, x)
+    if isinstance(x, Tensor):
+        dim = one_dim(dim, y._array.ndim, "trapezoid")
     is_empty = y.size(dim) == 0
     dim = one_dim(dim, y._array.ndim, "trapezoid")
     if is_empty:
@@ -196,15 +204,13 @@ def cumulative_trapezoid(y: Any, x: Any = UNSET, *, dx: Any = 1, dim: Any = -1) 
     check_tensor(y, "cumulative_trapezoid")
     _check_places("cumulative_trapezoid", x)
     _refuse_truth("cumulative_trapezoid", y, x)
-    dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
-    if not y._array.ndim:
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    if y._array.shape[dim] == 0:
-        return y.clone()
-    heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
-        return div_number(scan.cumsum(heights * _widths("cumulative_trapezoid", x, y, dim), dim), 2.0)
-    return scan.cumsum(mul_number(heights, _distance("cumulative_trapezoid", dx) / 2.0), dim)
+        dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
+        widths = _widths("cumulative_trapezoid", x, y, dim)
+        return div_number(scan.cumsum((_but_last(y, dim) + _but_first(y, dim)) * widths, dim), 2.0)
+    step = _distance("cumulative_trapezoid", dx) / 2.0
+    heights = _but_last(y, dim) + _but_first(y, dim)
+    return scan.cumsum(mul_number(heights, step), one_dim(dim, y._array.ndim))
 
 
 # -- slopes of functions known at sample points -----------------------------------------------------------------------
@@ -224,50 +230,53 @@ def _even(values: Any, dim: int, step: float, order: int) -> Any:
     """The slopes along ``dim`` of values ``step`` apart."""
 
     def of(start: int, end: int | None) -> Any:
-        return piece(values, dim, start, end, 1)
+        return _between(values, dim, start, end)
 
     inner = div_number(div_number(of(2, None) - of(0, -2), step), 2)
-    first = of(1, 2) - of(0, 1)
-    if order == 2:
-        first = mul_number(first, 2) - div_number(of(2, 3) - of(0, 1), 2)
-    last = of(-1, None) - of(-2, -1)
-    if order == 2:
-        last = mul_number(last, 2) - div_number(of(-1, None) - of(-3, -2), 2)
+    if order == 1:
+        first, last = of(1, 2) - of(0, 1), of(-1, None) - of(-2, -1)
+    else:
+        first = mul_number(of(0, 1), -1.5) + mul_number(of(1, 2), 2) - mul_number(of(2, 3), 0.5)
+        last = mul_number(of(-3, -2), 0.5) - mul_number(of(-2, -1), 2) + mul_number(of(-1, None), 1.5)
     return cat([div_number(first, step), inner, div_number(last, step)], dim)
 
 
 def _uneven(values: Any, dim: int, points: Any, order: int) -> Any:
     """The slopes along ``dim`` of values at ``points``, by the parabola through neighbours."""
-    count = values._array.ndim
+    if points._array.ndim != 1:
+        raise RuntimeError(
+            "torch.gradient expected each element of spacing to have one dimension, but got an element with "
+            f"{points._array.ndim} dimensions!"
+        )
     gaps = points.diff()
 
     def at(start: int, end: int | None) -> Any:
-        return piece(gaps, 0, start, end, 1).view([-1 if i == dim else 1 for i in range(count)])
+        return _between(gaps, 0, start, end).view([-1 if i == dim else 1 for i in range(values._array.ndim)])
 
     def of(start: int, end: int | None) -> Any:
-        return piece(values, dim, start, end, 1)
+        return _between(values, dim, start, end)
 
     left, right = at(0, -1), at(1, None)
     inner = (
-        of(0, -2) * (-right / (left * (left + right)))
-        + of(1, -1) * ((right - left) / (left * right))
-        + of(2, None) * (left / (right * (left + right)))
+        -right / (left * (left + right)) * of(0, -2)
+        + (right - left) / (left * right) * of(1, -1)
+        + left / (right * (left + right)) * of(2, None)
     )
     if order == 1:
-        first = (of(1, 2) - of(0, 1)) / at(0, 1)
-        last = (of(-1, None) - of(-2, -1)) / at(-1, None)
+        first = (of(1, 2) - of(0, 1)) / gaps.select(0, 0)
+        last = (of(-1, None) - of(-2, -1)) / gaps.select(0, -1)
         return cat([first, inner, last], dim)
-    left, right = at(0, 1), at(1, 2)
+    right, left = gaps.select(0, 1), gaps.select(0, 0)  # PyTorch looks in this order
     first = (
-        of(0, 1) * (-(left * 2 + right) / (left * (left + right)))
-        + of(1, 2) * ((left + right) / (left * right))
-        + of(2, 3) * (-left / (right * (left + right)))
+        -(left * 2 + right) / (left * (left + right)) * of(0, 1)
+        + (left + right) / (left * right) * of(1, 2)
+        + -left / (right * (left + right)) * of(2, 3)
     )
-    left, right = at(-2, -1), at(-1, None)
+    left, right = gaps.select(0, -2), gaps.select(0, -1)
     last = (
-        of(-3, -2) * (right / (left * (left + right)))
-        + of(-2, -1) * (-(left + right) / (left * right))
-        + of(-1, None) * ((right * 2 + left) / (right * (left + right)))
+        right / (left * (left + right)) * of(-3, -2)
+        + -(left + right) / (left * right) * of(-2, -1)
+        + (right * 2 + left) / (right * (left + right)) * of(-1, None)
     )
     return cat([first, inner, last], dim)
 
@@ -282,9 +291,15 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     count = input._array.ndim
     if isinstance(spacing, Tensor) and not spacing._array.ndim:
         spacing = spacing.item()  # type: ignore[attr-defined]
-    if not (spacing is None or is_number(spacing) or isinstance(spacing, (list, tuple))):
-        raise no_match("gradient", (input, spacing), *_SIGNATURES)
     listed = isinstance(spacing, (list, tuple))
+    dim_list = list(dim) if isinstance(dim, (list, tuple)) else [dim] * (dim is not None)
+    is_taken = all(hasattr(axis, "__index__") and not isinstance(axis, bool) for axis in dim_list)
+    if listed and (not is_taken or any(isinstance(step, Tensor) for step in spacing)):
+        for position, step in enumerate(spacing):
+            if not isinstance(step, Tensor):
+                raise TypeError(f"expected Tensor as element {position} in argument 1, but got {type(step).__name__}")
+    if not (is_taken and (spacing is None or is_number(spacing) or listed)):
+        raise no_match("gradient", (input, spacing, dim), *_SIGNATURES)
     if dim is None:
         dims = list(range(count))
         if listed and len(spacing) != count:
@@ -293,7 +308,6 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
                 f"= {count}', since dim argument was not given, but got a list of length {len(spacing)}"
             )
     else:
-        dim_list = list(dim) if isinstance(dim, (list, tuple)) else [dim]
         if listed and len(spacing) != len(dim_list):
             raise RuntimeError(
                 "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
@@ -317,8 +331,5 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     if any(isinstance(step, complex) for step in steps) and not input.is_complex():  # type: ignore[attr-defined]
         input = input.to(input.dtype.to_complex())
     if any(isinstance(step, Tensor) for step in steps):
-        for position, step in enumerate(steps):
-            if not isinstance(step, Tensor):
-                raise TypeError(f"expected Tensor as element {position} in argument 1, but got {type(step).__name__}")
         return tuple(_uneven(input, axis, points, edge_order) for axis, points in zip(dims, steps, strict=True))
     return tuple(_even(input, axis, plain(step), edge_order) for axis, step in zip(dims, steps, strict=True))
