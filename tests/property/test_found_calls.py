@@ -89,6 +89,22 @@ CALLS = {
         torch.combinations(c, 2**63)
         torch.nn.functional.interpolate(a[None], scale_factor=-1e30) | torch.combinations(c[:2], torch.tensor(2))
     """,
+    "dtypes of out=, and where it lies": """
+        torch.nansum(a, out=torch.zeros(0).char()) | torch.nanmean(a, out=torch.zeros(0).long()) | torch.nansum(z)
+        torch.nansum(a, dtype=torch.int8) | torch.nansum(a / 0, 0, dtype=torch.int64) | torch.nansum(i, out=z[0, 0])
+        torch.nansum(a, dtype=torch.float64, out=c[0]) | torch.nansum(c.half() * 9e3, out=c[0]) | a.nansum(dtype=z.dtype)
+        torch.nanmean(a, dtype=torch.int8) | torch.nanmean(a, dtype=torch.float64, out=c[0])
+        torch.sum(a, 1, dtype=torch.float64, out=c[0]) | torch.prod(a, dtype=torch.float64, out=c[0])
+        torch.mean(a, 1, dtype=torch.float64, out=c[0]) | torch.cumsum(a, 1, dtype=torch.float64, out=c[0])
+        torch.scatter(a, 1, i[:1] % 3, a, out=i) | torch.scatter(a, 1, i[:1] % 3, c[:3], out=i)
+        torch.scatter(a, 1, i % 3, a, out=i) | torch.scatter_add(a, 1, (k := i % 3), a, out=k)
+        torch.scatter_reduce(a, 1, (k := i % 3), a, 'amin', out=k.detach())
+    """,
+    "sizes of what is written, or placed": """
+        a[0, 0].addmv_(a, b[0]) | torch.addmv_(a[0, :1], a, b[0]) | a[0].addr_(a[:, 0], a[0]) | a.addr_(a[0], a[0])
+        i.addr_(c[:2], c[:3]) | i[0].addr_(c[:2], c[:3]) | torch.addr(i[None], c[:2], c[:3])
+        torch.scatter_add(a, 1, i % 3, c[:3]) | torch.scatter(a, 1, i % 3, c) | torch.scatter_reduce(a, 0, i, c, 'sum')
+    """,
     "two dtypes": """
         torch.baddbmm(a[None], b[None], b[None].double()) | torch.baddbmm(a[None], a[None].double(), b[None].double())
         torch.baddbmm(a[None].double(), a[None], b[None].double()) | torch.scatter(a, 1, i[:, :1] * 0, a, reduce=False)

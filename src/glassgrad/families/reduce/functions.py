@@ -8,10 +8,11 @@ import numpy as np
 
 from ...core import call
 from ...core.tensor import Tensor, number_of, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.dtypes import called
 from ...ground.listening import asking
 from ...ground.runtime import warn
+from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ..compare.rows import maximum, minimum
@@ -70,11 +71,16 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
     return some_dims(dim, input._array.ndim, function)
 
 
-def numpy_dtype(dtype: Any, function: str, out: Any = None) -> Any:
+def numpy_dtype(dtype: Any, function: str, out: Any = None, words: str = errors.OUT_DTYPE) -> Any:
     """The NumPy dtype of ``dtype=``, or of ``out=`` where that is not given; None without either."""
+    found = dtypes.of(out._array.dtype) if isinstance(out, Tensor) else None
     if dtype is None:
-        return dtypes.of(out._array.dtype).numpy if isinstance(out, Tensor) else None
-    return dtypes.demand(dtype, function).numpy
+        return found and found.numpy
+    wanted = dtypes.demand(dtype, function)
+    if found not in (None, wanted):
+        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(found)}
+        raise RuntimeError(words.format(**shown, Wanted=wanted.scalar_name, Found=found.scalar_name))
+    return wanted.numpy
 
 
 def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
@@ -101,9 +107,11 @@ _SUM = ("*, torch.dtype dtype = None", "tuple of ints dim, bool keepdim = False,
 _PROD = ("*, torch.dtype dtype = None", "int dim, bool keepdim = False, *, torch.dtype dtype = None")
 
 
-def _refuse_out(function: str, out: Any, whole: str, along: str) -> None:
+def _refuse_out(function: str, out: Any, dtype: Any, whole: str, along: str) -> None:
     """Raise PyTorch's error for ``out=`` of the form that reduces everything."""
     if out is not None:
+        if dtype is not None:
+            raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
         signatures = f"Tensor input, {whole}", f"Tensor input, {along}, Tensor out = None"
         raise invalid(function, f"Tensor, out={called(out)}", *signatures)
 
@@ -123,7 +131,7 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
             raise invalid("sum", "keepdim=bool, ", *_SUM)
         if dtype is None and out is None:
             return sum_all(input)
-        _refuse_out("sum", out, *_SUM)
+        _refuse_out("sum", out, dtype, *_SUM)
         return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),))
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "sum")
@@ -138,26 +146,35 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
     return call.call(sum_dim.row, (input,), (dim, keepdim, numpy_dtype(dtype, "sum", out)), out)
 
 
+_OUT_NANSUM = "nansum: provided dtype must match dtype of result. Got {Found} and {Wanted}."
+
+
 @composite()
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum along ``dim`` of what is not NaN."""
     check_tensor(input, "nansum")
     if input._array.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if dtype is not None:
-        input = input.to(dtype)
-    return red.nansum_dim(input, some_dims(dim, input._array.ndim, "nansum"), keepdim, out=out)
+    if input._array.dtype.kind in "bui":
+        return sum(input, dim, keepdim, dtype=dtype, out=out)
+    dim = some_dims(dim, input._array.ndim, "nansum")
+    kind = numpy_dtype(dtype, "nansum", out, _OUT_NANSUM)
+    if kind is not None and input._array.size and (kind.kind == "c" or (dtype is None and kind.kind in "bui")):
+        call.refuse_gradients(red.nansum_dim.row, (input,), out)
+        raise not_implemented("nansum_cpu", np.empty(0, kind))
+    return call.call(red.nansum_dim.row, (input,), (dim, keepdim, kind), out)
 
 
-def _mean_kind(input: Any, dtype: Any) -> Any:
+def _mean_kind(input: Any, dtype: Any, function: str = "mean", out: Any = None) -> Any:
     """The input of a mean in the type asked for."""
     if dtype is not None:
-        dtype = dtypes.demand(dtype, "mean")
+        dtype = dtypes.demand(dtype, function)
         if not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError(
-                "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
-                f"dtype. Got: {dtype.scalar_name}"
+                f"{function}(): could not infer output dtype. Optional dtype must be either a floating point or "
+                f"complex dtype. Got: {dtype.scalar_name}"
             )
+        numpy_dtype(dtype, function, out)
         return input.to(dtype)
     return input
 
@@ -166,7 +183,7 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
 def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or the means along ``dim``."""
     if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
-        input = _mean_kind(input, dtype)
+        input = _mean_kind(input, dtype, "mean", out)
     if dim is UNSET:
         return mean_all(input) if out is None else mean_all(input, out=out)
     if keepdim is not False and keepdim is not True:
@@ -182,16 +199,18 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_name}"
         )
+    _mean_kind(input, dtype, "nanmean")
     numbers = sum(red.present(input), dim, keepdim)
-    return nansum(input, dim, keepdim, dtype=dtype).div(numbers, out=out)
+    return nansum(input, dim, keepdim, dtype=dtype, out=out).div(numbers, out=out)
 
 
 @composite(name="prod")
 def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or the products along ``dim``."""
+    if dim is UNSET:
+        _refuse_out("prod", out, dtype, *_PROD)
     kind = None if dtype is None and out is None else numpy_dtype(dtype, "prod", out)
     if dim is UNSET:
-        _refuse_out("prod", out, *_PROD)
         return red.prod_all(input, None) if kind is None else call.call(red.prod_all.row, (input,), (kind,))
     check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):

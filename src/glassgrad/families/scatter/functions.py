@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import write
 from ...core.tensor import Tensor, number_of, wrap
-from ...ground import dtypes, modes
+from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
@@ -88,6 +88,17 @@ def _everywhere(index: Tensor) -> Tensor:
     return wrap(np.ones(index._array.shape, bool))
 
 
+def _placed(row: Any, tensors: Any, settings: Any, out: Any) -> Tensor:
+    """A row of scatter; where ``out=`` lies on what is read PyTorch tells before its dtype."""
+    try:
+        return row(*tensors, *settings, out=out)  # type: ignore[no-any-return]
+    except RuntimeError as error:
+        if str(error).startswith(errors.OUT_DTYPE[:20]):
+            for tensor in tensors[1:]:
+                writable.check_overlap_with(out, tensor, True)
+        raise
+
+
 @composite()
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None,
@@ -95,7 +106,7 @@ def scatter(
 ) -> Tensor:  # fmt: skip
     """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
     row, others, settings = _placing(input, dim, index, src, number_of(value), reduce)
-    return row(input, *others, *settings, out=out)  # type: ignore[no-any-return]
+    return _placed(row, (input, *others), settings, out)
 
 
 @composite(function=False)
@@ -111,7 +122,7 @@ def scatter_(
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """The tensor with ``src`` added where ``index`` points along ``dim``."""
     _index("scatter_add", index)
-    return rows.scatter_add(input, index, src, dim, out=out)
+    return _placed(rows.scatter_add, (input, index, src), (dim,), out)
 
 
 @composite(function=False)
@@ -127,7 +138,7 @@ def scatter_reduce(
 ) -> Tensor:
     """The tensor with what ``src`` sends to each place reduced into it."""
     _index("scatter_reduce", index)
-    return rows.scatter_reduce(input, index, src, dim, reduce, include_self, out=out)
+    return _placed(rows.scatter_reduce, (input, index, src), (dim, reduce, include_self), out)
 
 
 @composite(function=False)
