@@ -15,6 +15,7 @@ from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import Lifted
+from ...tensor.out import check_dtype
 from ..scatter.functions import gather
 from ..shape.functions import whole
 from ..shape.rows import axis_of, expand, reshape
@@ -73,11 +74,15 @@ def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, ou
 def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     ndim = input._array.ndim
+    if ndim not in (1, 2):
+        raise RuntimeError(f"{'diag(): ' * (out is None)}Supports 1D or 2D tensors. Got {ndim}D")
+    if ndim == 1:
+        words = "diag: result type {Wanted} can't be cast to the desired out= type {Found}"
+        check_dtype("diag", out, input.dtype, words, True)
+    check_dtype("diag", out, input.dtype)
     if ndim == 1:
         return rows.diag_embed(input, diagonal, out=out)
-    if ndim == 2:
-        return rows.diagonal_copy(input, diagonal, 0, 1, out=out)
-    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    return rows.diagonal_copy(input, diagonal, 0, 1, out=out)
 
 
 @composite()
@@ -230,7 +235,7 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 # -- index tensors -----------------------------------------------------------------------------------------------------
 
 
-def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
+def _indices(function: str, input: Tensor, indices: Any, values: Any) -> list[Any]:
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             f"{function}(): argument 'indices' (position 1) must be tuple of Tensors, not {called(indices)}"
@@ -243,21 +248,20 @@ def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
     count = len(indices)
     if count > input._array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {count})")
-    return prepared(input, list(indices))
+    return list(indices)
 
 
 @composite()
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """The tensor with ``values`` put, or added, where the index tensors point."""
-    checked = _indices("index_put", input, indices, values)
+    checked = prepared(input, _indices("index_put", input, indices, values))
     return rows.index_put(rows.beside(input, checked), fitting(input, checked, values, accumulate), checked, accumulate)
 
 
 @composite()
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place :func:`index_put`."""
-    checked = _indices("index_put_", input, indices, values)
-    put_in_place("index_put_", input, checked, values, accumulate)
+    put_in_place("index_put_", input, _indices("index_put_", input, indices, values), values, accumulate)
     return input
 
 
@@ -286,6 +290,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
 
 
 def _from_front(indices: Tensor, size: int) -> Tensor:
+    if not size and indices._array.size:
+        raise RuntimeError("ZeroDivisionError")
     if isinstance(indices, Lifted):
         return indices % size if size else indices  # type: ignore[operator]
     return wrap(np.asarray(indices._array) % size) if size and indices._array.dtype.kind == "i" else indices

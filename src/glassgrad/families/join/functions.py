@@ -382,10 +382,11 @@ def repeat_interleave(
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if input is None and dim is None:
         input, repeats = repeats, None
-    if input is None:
+    if input is None or (repeats is None and dim is not None):
         every = "int dim = None"
         kinds = f"Tensor input, Tensor repeats, {every}", "Tensor repeats", f"Tensor input, int repeats, {every}"
-        raise no_match("repeat_interleave", (), *[f"{kind}, *, int output_size = None" for kind in kinds])
+        given = [value for value in (input, dim) if value is not None]
+        raise no_match("repeat_interleave", given, *[f"{kind}, *, int output_size = None" for kind in kinds])
     need_tensor("repeat_interleave", "repeats", 1, input)
     if repeats is None:
         return wrap(_spread(input._array, output_size).astype(input._array.dtype, copy=False))
@@ -424,11 +425,11 @@ def repeat_interleave(
 
 def _spread(times: Any, output_size: int | None) -> Any:
     """Each index as often as ``times`` says."""
-    if times.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if times.dtype.kind not in "iu" or times.dtype.itemsize < 4:
         name = dtypes.of(times.dtype).scalar_name
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    if times.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if times.size and times.min() < 0:
         raise RuntimeError("repeats can not be negative")
     indices = np.repeat(np.arange(times.size, dtype=np.int64), np.asarray(times, np.intp))

@@ -510,9 +510,10 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     _fractional("linalg.vecdot", x.dtype)
     x, y = low(x, y)
     same_kind("linalg.vecdot", x=x, y=y)
+    outs.check_dtype("", out, x.dtype, _VECDOT_OUT)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]
-    return sums if out is None else into("linalg_vecdot", (x, y), out, sums, _VECDOT_OUT)
+    return sums if out is None else into("vdot" if x.ndim == y.ndim == 1 else "sum", (x, y), out, sums)  # its last step
 
 
 @composite(method=False)

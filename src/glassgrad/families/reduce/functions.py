@@ -15,6 +15,7 @@ from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ...tensor.out import check_dtype
 from ..compare.rows import maximum, minimum
 from . import extreme as ext
 from . import rows as red
@@ -73,14 +74,12 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
 
 def numpy_dtype(dtype: Any, function: str, out: Any = None, words: str = errors.OUT_DTYPE) -> Any:
     """The NumPy dtype of ``dtype=``, or of ``out=`` where that is not given; None without either."""
-    found = dtypes.of(out._array.dtype) if isinstance(out, Tensor) else None
     if dtype is None:
-        return found and found.numpy
-    wanted = dtypes.demand(dtype, function)
-    if found not in (None, wanted):
-        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(found)}
-        raise RuntimeError(words.format(**shown, Wanted=wanted.scalar_name, Found=found.scalar_name))
-    return wanted.numpy
+        return dtypes.of(out._array.dtype).numpy if isinstance(out, Tensor) else None
+    dtype = dtypes.demand(dtype, function)
+    if out is not None:
+        check_dtype(function, out, dtype, words)
+    return dtype.numpy
 
 
 def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:

@@ -16,7 +16,7 @@ from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import all_values
 from ..index import slices
-from ..index.getitem import prepared, put_in_place
+from ..index.getitem import put_in_place
 from ..index.rows import blank, masked_fill
 from ..shape.functions import whole
 from . import rows
@@ -224,7 +224,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if writable.is_doubled(self._array):
         everywhere = [None] * slices.filled_axis(self._array, index._array, dim)
         filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
-        put_in_place("index_fill_", self, prepared(self, [*everywhere, index]), filling)
+        put_in_place("index_fill_", self, [*everywhere, index], filling)
         return self
     return write.in_place(row.row, self, others, settings)
 

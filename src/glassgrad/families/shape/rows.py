@@ -251,7 +251,7 @@ def expand(self: Any, /, sizes: Any) -> Any:
     lead = len(sizes) - len(shape)
     if not shape:
         if lead and min(sizes) < 0:
-            _negative_lead(sizes, lead)
+            _negative_lead(sizes, 0)
         return strided(self, sizes, (0,) * lead)
     if lead < 0:
         raise RuntimeError(
@@ -303,7 +303,9 @@ def _leading(sizes: Any, strides: list[int], lead: int) -> None:
 
 
 def _negative_lead(sizes: Any, lead: int) -> None:
-    index = next(index for index in reversed(range(lead)) if sizes[index] < 0)
+    index = next((index for index in reversed(range(lead)) if sizes[index] == -1), None)
+    if index is None:
+        raise RuntimeError("numel: integer multiplication overflow")
     raise RuntimeError(
         f"The expanded size of the tensor ({sizes[index]}) isn't allowed in a leading, non-existing dimension {index}"
     )

@@ -146,7 +146,11 @@ def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_co
 @composite()
 def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: one in a row, or a vector for each dimension."""
+    if not isinstance(as_tuple, bool):
+        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {dtypes.called(as_tuple)}")
     if as_tuple and out is not None:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {dtypes.called(out)}")
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     indices = rows.nonzero(input, out=out)
     if not as_tuple:
