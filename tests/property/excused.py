@@ -66,7 +66,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "matrix_power|lerp|kron|multi_dot|tensordot|nanmean|tensorinv"
+COMPOSED = "matrix_power|kron|multi_dot|tensordot"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
@@ -175,7 +175,7 @@ REASONS = [
             "ndtr|lerp|kron", "out=",
         ),
     ),  # fmt: skip
-    Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
+    Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
     Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
@@ -185,7 +185,11 @@ REASONS = [
     Reason(
         "PyTorch reads what it has overwritten", "refused", "single memory location",
         "^m = (.|\n)*"
-        + last("diag|tri[lu]|addr|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+        + last("diag|tri[lu]|addr|mvlgamma|multigammaln|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+    ),  # fmt: skip
+    Reason(
+        "PyTorch reads what it has overwritten", "words", "p_in.*single memory location",
+        "^m = (.|\n)*" + last("bernoulli_"),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, r"out=\(?m")),
     Reason(
@@ -193,7 +197,7 @@ REASONS = [
         "^m = (.|\n)*" + last("addm[mv]_|b?addbmm_|masked_scatter_"),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
-    Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
+    Reason("composed operations write what they make", "written", "", last("kron|matmul|multi_dot", "out=")),
     Reason("composed operations write what they make", "written", "", last("svd", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
@@ -209,6 +213,11 @@ REASONS = [
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
+    Reason(
+        "NumPy hands no code of LAPACK's on", "words",
+        r"repeated eigenvalues \(error code: \d+\)\..*repeated eigenvalues\.['\"]",
+        "eig|norm|cond|matrix_rank|pinv",
+    ),  # fmt: skip
     Reason("the sign of NaN", "words", r"range of \[-nan", last("histc")),
     Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
     Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),

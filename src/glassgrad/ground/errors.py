@@ -70,6 +70,10 @@ MIXED_SEED = (
     "grad_output[{index}] has a dtype of {seed.dtype} and output[{index}] has a dtype of {output.dtype}."
 )
 OUT_DTYPE = "Expected out tensor to have dtype {wanted}, but got {found} instead"
+ASSERTED = (
+    "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
 OUT_FOUND = "Found dtype {Found} but expected {Wanted}"
 OUT_MATCH = "result dtype {Found} does not match input dtype {Wanted}"
 OUT_SAME = "{name}(): self and result must have the same scalar type"

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import write
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.dtypes import Number, called
 from ...ground.listening import audible
 from ...ground.runtime import warn
@@ -64,6 +64,11 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 @composite()
 def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, out: Any = None) -> Tensor:
     """What ``narrow`` gives, in memory of its own."""
+    if isinstance(start, Tensor) and start._array.ndim:
+        raise TypeError("narrow_copy(): argument 'start' (position 3) must be int, not Tensor")
+    check_dtype("narrow_copy", out, input.dtype, rows.narrow_copy.row.out)
+    if isinstance(dim, int) and dim >= input._array.ndim > 0:
+        raise RuntimeError(errors.ASSERTED.format("dim < static_cast<int64_t>(self_sizes.size())"))
     if length < 0 and isinstance(start, int) and start + length >= 0:
         size = input.size(dim)  # type: ignore[attr-defined]
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")

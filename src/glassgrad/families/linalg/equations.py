@@ -119,11 +119,12 @@ def lu_solve(
 ) -> Tensor:
     """The solutions of equations whose matrices ``lu_factor`` has factored; of the turned ones where ``adjoint``."""
     demand("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
+    fractional("torch.linalg.lu_solve", LU)
+    same_kind("linalg.lu_solve", LU=LU, B=B)
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     square("torch.linalg.lu_solve", LU)
     fits("linalg.lu_solve", LU, B, left)
-    same_kind("linalg.lu_solve", LU=LU, B=B)
     if LU._array.dtype not in LAPACK:
         raise not_implemented("linalg.lu_solve_cpu", LU._array)
     if pivots._array.shape[-1:] != LU._array.shape[-1:]:

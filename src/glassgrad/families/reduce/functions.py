@@ -328,10 +328,11 @@ def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
 
 def _dims_with_elements(dim: Any, input: Any, function: str) -> Any:
     """``real_dims``; PyTorch's error, which names them as they were given, where one is empty."""
-    axes = real_dims(dim, input, function)
-    if axes and not input._array.size:
-        ext.refuse_empty(function, input._array, dim)
-    return axes
+    if isinstance(input, Tensor) and not input._array.size and dim is not None:
+        for each in dim if isinstance(dim, (tuple, list)) else (dim,):
+            one_dim(each, input._array.ndim, function)
+            ext.refuse_empty(function, input._array, (each,))
+    return real_dims(dim, input, function)
 
 
 @composite()

@@ -320,8 +320,5 @@ def segment_reduce(
     if bounds._array.dtype.kind != "i" or bounds._array.itemsize < 4:
         raise not_implemented(f"_segment_reduce_{word}_cpu_kernel1", bounds._array)
     if offsets is not None and (np.diff(all_values(offsets)) < 0).any():
-        raise RuntimeError(
-            "Expected segment_length >= 0 to be true, but got false.  (Could this error message be improved?  If so, "
-            "please report an enhancement request to PyTorch.)"
-        )
+        raise RuntimeError(errors.ASSERTED.format("segment_length >= 0"))
     return segmented(data, lengths, offsets, _NAMES[reduce], axis, initial)  # type: ignore[no-any-return]
