@@ -185,7 +185,9 @@ REASONS = [
     Reason(
         "PyTorch reads what it has overwritten", "refused", "single memory location",
         "^m = (.|\n)*"
-        + last("diag|tri[lu]|addr|mvlgamma|multigammaln|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+        + last(
+            "diag|tri[lu]|addr|mvlgamma|multigammaln|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="
+        ),
     ),  # fmt: skip
     Reason(
         "PyTorch reads what it has overwritten", "words", "p_in.*single memory location",
@@ -263,6 +265,7 @@ TYPES = [
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
     Reason("None for what was not given", "lenient", "NoneType", last("contiguous", "None")),
     Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
+    Reason("former overloads", "parser", "vec2' .position 3. must be Tensor, not float.*but got 2-D", last("addr", "beta=")),
     Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),
 ]  # fmt: skip
 

@@ -302,9 +302,10 @@ def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # n
             return np.linalg.eigvalsh(A, side), np.zeros((0,), A.dtype)
         values, vectors = np.linalg.eigh(A, side)
     except np.linalg.LinAlgError as error:
+        matrix = which(A[..., 0, 0], _diverging(A, side))
         raise LinAlgError(
-            f"linalg.eigh: {which(A[..., 0, 0], _diverging(A, side))}The algorithm failed to converge because the input "
-            "matrix is ill-conditioned or has too many repeated eigenvalues."
+            f"linalg.eigh: {matrix}The algorithm failed to converge because the input matrix is ill-conditioned or has "
+            "too many repeated eigenvalues."
         ) from error
     return values, vectors
 
