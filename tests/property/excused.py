@@ -201,6 +201,7 @@ REASONS = [
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
     Reason("composed operations write what they make", "written", "", last("kron|matmul|multi_dot", "out=")),
     Reason("composed operations write what they make", "written", "", last("svd", "out=")),
+    Reason("PyTorch's cov writes over a view of its own", "taken", "view of a leaf", last("cov", "weights=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
     Reason(
@@ -265,7 +266,7 @@ TYPES = [
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
     Reason("None for what was not given", "lenient", "NoneType", last("contiguous", "None")),
     Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
-    Reason("former overloads", "parser", "vec2' .position 3. must be Tensor, not float.*but got 2-D", last("addr", "beta=")),
+    Reason("former overloads", "parser", "vec2' .* must be Tensor, not float.*but got 2-D", last("addr", "beta=")),
     Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),
 ]  # fmt: skip
 

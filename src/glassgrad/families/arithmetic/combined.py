@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import COMPLEX, REALS, op
-from ...ground import dtypes, errors
+from ...ground import dtypes
 from .rows import wide_steps
 
 INTEGER_ADDCDIV = (
@@ -80,7 +80,7 @@ lerp_number.derivative(
 )
 
 
-@op(node="LerpBackward1", inplace=True, typed="promote", batched="point", out=errors.OUT_FOUND, aligned=True)
+@op(node="LerpBackward1", inplace=True, typed="promote", batched="point")
 def lerp(self: Any, end: Any, weight: Any, /) -> Any:
     """The point between ``self`` and ``end`` at ``weight``: 0 gives ``self``, 1 gives ``end``."""
     if self.dtype.itemsize == 2:

@@ -46,7 +46,7 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = start if type(start) is int else whole("narrow", start, "start", 3)
     if not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     if start < 0:
         start += size
     if start + length > size:
@@ -69,10 +69,11 @@ def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, ou
     check_dtype("narrow_copy", out, input.dtype, rows.narrow_copy.row.out)
     if isinstance(dim, int) and dim >= input._array.ndim > 0:
         raise RuntimeError(errors.ASSERTED.format("dim < static_cast<int64_t>(self_sizes.size())"))
-    if length < 0 and isinstance(start, int) and start + length >= 0:
+    first = _start(input, dim, start, max(length, 0))
+    if length < 0:
         size = input.size(dim)  # type: ignore[attr-defined]
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return rows.narrow_copy(input, dim, first, length, out=out)
 
 
 @composite()

@@ -191,4 +191,4 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
 
 
 copysign_ = number_aside(limit.copysign, limit.copysign_number, "copysign")
-xlogy_ = number_aside(limit.xlogy, limit.xlogy_number, "xlogy")
+xlogy_ = number_aside(limit.xlogy, limit.xlogy_number, "xlogy", True)

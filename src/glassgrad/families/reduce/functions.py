@@ -225,11 +225,20 @@ def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = No
 # -- variances ---------------------------------------------------------------------------------------------------------
 
 
+_SPREAD = (
+    "Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False",
+    "Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False",
+    "Tensor input, bool unbiased = True",
+)
+
+
 def _spread_arguments(
     function: str, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> tuple[Any, Any, bool]:
     """The dims, the correction and keepdim of the overloads of ``var`` and ``std``."""
     check_tensor(input, function)
+    if type(keepdim) is not bool:
+        raise invalid(function, f"keepdim={called(keepdim)}", *_SPREAD)
     if type(dim) is bool:
         if unbiased is not UNSET or correction is not UNSET:
             raise TypeError(f"{function}(): argument 'dim' (position 2) must be tuple of ints, not bool")
@@ -310,11 +319,21 @@ def _extreme(
     return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
+_CAN_CAST = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
+
+
+def _into_castable(row: Any, input: Any, out: Any) -> Any:
+    """The extreme of all elements put into ``out=``, whose dtype PyTorch looks at first."""
+    call.refuse_gradients(row.row, (input,), out)
+    check_dtype(row.row.name, out, input.dtype, errors.ASSERTED.format(_CAN_CAST), True)
+    return row(input, out=out)
+
+
 @composite(name="max", page="torch")
 def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise."""
     if dim is UNSET and other is None:
-        return max_all(input) if out is None else max_all(input, out=out)
+        return max_all(input) if out is None else _into_castable(max_all, input, out)
     return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
 
 
@@ -322,7 +341,7 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
 def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
     if dim is UNSET and other is None:
-        return min_all(input) if out is None else min_all(input, out=out)
+        return min_all(input) if out is None else _into_castable(min_all, input, out)
     return _extreme("min", results.min, min_dim, minimum, input, dim, keepdim, out, other)
 
 

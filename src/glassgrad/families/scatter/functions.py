@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.tensor import Tensor, number_of, wrap
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
@@ -54,6 +54,7 @@ _DEPRECATED = (
     "release. Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
 )
+_NUMBERS = (int, float, complex, np.number)
 _warned: set[str] = set()
 
 
@@ -65,9 +66,13 @@ def _warn_once(text: str) -> None:
 
 def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> tuple[Any, Any, Any]:
     """The row of ``scatter`` that fits, its further inputs and its settings."""
-    if src is None and value is None:
-        raise TypeError(_SCATTER.format(f"{called(dim)}, {called(index)}"))
+    if isinstance(value, Tensor) and not (value._array.ndim or value.requires_grad):
+        value = value.item()  # type: ignore[attr-defined]
     source = value if src is None else src
+    kinds = _NUMBERS if src is None else (*_NUMBERS, Tensor)
+    if not isinstance(source, kinds) or None not in (src, value):
+        given = [each for each in (dim, index, src, value) if each is not None]
+        raise TypeError(_SCATTER.format(", ".join(map(called, given))))
     _index("scatter", index)
     dim = whole("scatter", dim)
     if reduce is not None:
@@ -105,7 +110,7 @@ def scatter(
     out: Any = None,
 ) -> Tensor:  # fmt: skip
     """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
-    row, others, settings = _placing(input, dim, index, src, number_of(value), reduce)
+    row, others, settings = _placing(input, dim, index, src, value, reduce)
     return _placed(row, (input, *others), settings, out)
 
 
@@ -114,7 +119,7 @@ def scatter_(
     self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
     """In-place :func:`scatter`."""
-    row, others, settings = _placing(self, dim, index, src, number_of(value), reduce)
+    row, others, settings = _placing(self, dim, index, src, value, reduce)
     return write.in_place(row.row, self, others, settings)
 
 

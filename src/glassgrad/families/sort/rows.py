@@ -168,6 +168,8 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
+    for end in low, high:
+        dtypes.check_number(end, self.dtype)
     if low == high and self.size:
         low, high = self.min().item(), self.max().item()
     if low == high:
@@ -177,8 +179,10 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     values = self.reshape(-1)
+    kind = values.dtype.type
+    low, high = kind(low), kind(high)
     values = values[(values >= low) & (values <= high)]
-    indices = ((values - low) / (high - low) * bins).astype(np.intp)
+    indices = ((values - low) * kind(bins) / (high - low)).astype(np.intp)
     indices[indices == bins] = bins - 1
     return np.bincount(indices, minlength=bins).astype(self.dtype)
 
