@@ -66,7 +66,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "matrix_power|kron|multi_dot|tensordot"
+COMPOSED = "matrix_power|kron|tensordot"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
@@ -178,7 +178,7 @@ REASONS = [
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
-    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
+    Reason("PyTorch's kernels assert", "taken|type", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
     Reason("linear has no out=", "refused", r"linear\(\) got an unexpected keyword argument 'out'"),
     Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype", last(COMPOSED, "out=")),
     Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),
@@ -202,6 +202,7 @@ REASONS = [
     Reason("composed operations write what they make", "written", "", last("kron|matmul|multi_dot", "out=")),
     Reason("composed operations write what they make", "written", "", last("svd", "out=")),
     Reason("PyTorch's cov writes over a view of its own", "taken", "view of a leaf", last("cov", "weights=")),
+    Reason("PyTorch's ihfftn forgets its out=", "numbers", r"^r: [\[\], 0j]+ \[", last("ihfftn", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
     Reason(
@@ -245,6 +246,7 @@ TYPES = [
     Reason("settings that serve", "lenient", "as element 0 in argument 1", last("histogramdd", "(range|density)=")),
     Reason("PyTorch's check takes no number", "lenient", r"^..TypeError., .any\(\) rec", last("gaussian_nll_loss")),
     Reason("settings that serve", "lenient", r"invalid combination of arguments - got \(stable="),
+    Reason("settings that serve", "parser", r"src=(float|int|bool|complex)", last("scatter_?", "src=")),
     Reason("numbers by which nothing is counted", "lenient", "Overflow when unpacking"),
     Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
     Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),

@@ -117,7 +117,7 @@ def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtyp
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{name} must be non-negative, got{size}")
-    dtype = dtypes.demand(dtype or dtypes.int64, function)
+    dtype = dtypes.demand(dtypes.int64 if dtype is None else dtype, function)
     if dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"{function}\" not implemented for '{dtype.scalar_name}'")
     return wrap(np.array(indices(row, offset, col), dtype.numpy).reshape(2, -1))

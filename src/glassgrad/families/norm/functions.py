@@ -46,6 +46,7 @@ def vector_norm(
         ord = ord.item()
     if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
+    kind = numpy_dtype(dtype, "linalg_vector_norm")
     if input._array.dtype.kind in "bui":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.scalar_name}"
@@ -67,11 +68,11 @@ def vector_norm(
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
-        if input.dtype.is_complex and not dtypes.demand(dtype, "linalg_vector_norm").is_complex:
+        if input.dtype.is_complex and not dtype.is_complex:
             raise RuntimeError(
                 f"linalg.vector_norm: dtype should be complex for complex inputs, but got {dtype.scalar_name}"
             )
-        return call.call(linalg_vector_norm.row, (input,), (ord, axes, keepdim, numpy_dtype(dtype, "vector_norm")), out)
+        return call.call(linalg_vector_norm.row, (input,), (ord, axes, keepdim, kind), out)
     return linalg_vector_norm(input, ord, axes, keepdim, None, out=out)
 
 

@@ -15,6 +15,7 @@ from ...ops.declare import composite
 from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import select
+from ..scatter.kernels import inside
 from ..shape.rows import axis_of
 from . import rows
 
@@ -231,6 +232,8 @@ def searchsorted(
         if sorter._array.dtype != np.int64:
             kind = sorter.dtype.scalar_name
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
+        if not inside(sorter._array, rows_of[-1]):
+            raise RuntimeError(f"{name}: sorter index out of range")
         sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     _check_out(out, out_int32)
     return rows.searchsorted(_numbers(sorted_sequence, values), values, right, out_int32, out=out)
