@@ -155,6 +155,7 @@ REASONS = [
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
     Reason("a size that PyTorch reads where there is none", "type", "ArrayRef: invalid slice.*target batch_size"),
     Reason("a size that PyTorch reads where there is none", "words", r"for dimension 0 with size 0|target batch_size"),
+    Reason("edges that are out of order", "numbers", "", "^m = (.|\n)*" + last("bucketize|searchsorted")),
     Reason("edges that are out of order", "numbers", "", r"histogram\(\w+, \w+\)|\w\.histogram\(\w+\)"),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
@@ -163,6 +164,7 @@ REASONS = [
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\("),
     Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
+    Reason("values at infinity", "numbers.grad", "", r"e\+30(.|\n)*logcumsumexp"),
     Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
     Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|addb?mm|baddbmm|addmv|addr)\(|multi_margin"),
@@ -171,7 +173,7 @@ REASONS = [
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
         last(
-            r"diag|conj_physical|nuclear_norm|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|"
+            r"diag|conj_physical|(nuclear_|matrix_)?norm|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|"
             "ndtr|lerp|kron", "out=",
         ),
     ),  # fmt: skip

@@ -48,6 +48,7 @@ CALLS = {
         torch.clamp(a, 1j, a) | torch.clamp(a, a, 1j) | a.argsort(0, 2) | a.sort(0, 2) | torch.sort(a, 0, stable=2)
         a.std(0, keepdim=1) | torch.var_mean(a, 0, keepdim=None) | torch.scatter(a, 1, i % 3, value=a)
         torch.scatter(a, 1, i % 3, 'x') | torch.scatter(a, 1, i, value='x') | torch.scatter(a, 1, i, a, value=2)
+        torch.remainder(7.5, a, out=torch.zeros(0)) | torch.remainder(7, a, out=i)
         torch.triu_indices(3, 3, dtype=False) | torch.linalg.vector_norm(a > 2, dtype=a)
         torch.narrow_copy(a, 1, a, 2) | torch.tensor(1j, dtype=torch.float32)
         torch.repeat_interleave(x, dim=2) | torch.repeat_interleave(i[0], dim=0)
@@ -117,6 +118,7 @@ CALLS = {
         torch.diag(x[0], out=z[:0]) | torch.diag(x, out=z[:0])
         torch.diag(x[None], out=z) | torch.repeat_interleave(x)
         torch.max(a, out=torch.zeros(0).bool()) | torch.min(z, out=torch.zeros(0)) | torch.lerp(a, a, c[0], out=z)
+        torch.matmul(b[None], c[:3], out=torch.zeros(0).double()) | torch.mv(b, c[:3], out=torch.zeros(0).double())
         torch.linalg.multi_dot([x, b, b], out=torch.zeros(0).int()) | torch.linalg.eigvals(x[:, :2], out=torch.zeros(0))
         torch.linalg.lu_factor(x[:, 1:2] + b[:1, :1], out=(torch.zeros(0), torch.zeros(0).int()))
         torch.lerp(a, a, a, out=torch.zeros(0).double()) | torch.lerp(z, z, z, out=torch.zeros(0))
@@ -129,6 +131,8 @@ CALLS = {
         torch.linalg.lstsq(b[None], c[:6].view(3, 2)).solution | torch.linalg.lstsq(b[None], c[:4].view(2, 2))
         i.mvlgamma_(-2) | a[0].expand(2, 3).mvlgamma_(0) | z.mvlgamma_(0) | torch.histc(c, 3, 0, 1e40)
         torch.narrow_copy(a, 1, 1, -2) | torch.narrow_copy(a, 1, -3, -1) | torch.narrow_copy(x[:, :0], 1, 1, 2)
+        torch.searchsorted(i[0, 0], 3) | torch.linalg.norm(i, 3, (0, 1)) | torch.linalg.matrix_norm(c, 3)
+        torch.linalg.matrix_norm(a, 'x', (0, 0)) | torch.linalg.norm(i, 'x', (0, 1))
         torch.searchsorted(i[0], i[0], sorter=torch.tensor([1, 255, 0])) | torch.searchsorted(i, i, sorter=i)
         torch.amin(c[:0], (0, 2)) | torch.amax(a[:0], (1, 2)) | torch.amin(a[:0], (0, 0))
         torch.narrow_copy(x, 9, 1, 2)
@@ -167,7 +171,8 @@ CALLS = {
         torch.meshgrid(i, indexing='ij')
         torch.histc(torch.tensor([0.02, -8 / 9, 4 / 9, 0, 4 / 3, -4 / 9, -4 / 3, 0, 8 / 9]), bins=3)
         torch.scatter(a, 1, i % 3, value=c[2]) | torch.xlogy_(a, 0) | torch.xlogy_(a[0].expand(2, 3), 0)
-        torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b) | torch.diff(a, append=c)
+        torch.bincount(i[0], z[0] * 1j + 2) | torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b)
+        torch.diff(a, append=c)
     """,
 }
 

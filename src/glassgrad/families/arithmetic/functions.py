@@ -213,12 +213,12 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
         other = plain(other)
         if recorded_with(input, other):
             return quotients.remainder_number(input, other, out=out)
-    elif is_number(input) and isinstance(other, Tensor):
+    elif is_number(input) and isinstance(other, Tensor) and out is None:
         input = plain(input)
         if recorded_with(other, input):
-            return quotients.remainder_of_number(other, input, out=out)
+            return quotients.remainder_of_number(other, input)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
+        raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other", PAIR[1])
     return quotients.remainder(input, other, out=out)
 
 

@@ -74,11 +74,12 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if modes.watch:
         input, other = low(input, other)
     product = _matmul(input, other, n, m, out is not None)
-    return (
-        product
-        if out is None
-        else into("matmul", (input, other), out, product, errors.OUT_DTYPE if product._array.ndim else errors.OUT_MATCH)
-    )
+    if out is None:
+        return product
+    words = errors.OUT_DTYPE if product._array.ndim else errors.OUT_MATCH
+    if 1 in (n, m) and max(n, m) > 2 and _folds(input, other, n, m, True):
+        words = "addmv input tensors must have the same dtype, but got {Found}, {Wanted}, and {Wanted}"
+    return into("matmul", (input, other), out, product, words)
 
 
 def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:

@@ -208,8 +208,6 @@ def searchsorted(
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
     rows_of = sorted_sequence._array.shape
-    if not rows_of:
-        raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     values = _values("searchsorted", input)
     if len(rows_of) != 1:
         if not values._array.ndim:
@@ -217,6 +215,8 @@ def searchsorted(
                 f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
                 f"boundaries tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
             )
+        if not rows_of:
+            raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
         if rows_of[:-1] != values._array.shape[:-1]:
             raise RuntimeError(
                 f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
@@ -270,6 +270,8 @@ def bucketize(
 @composite()
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each small integer occurs, or the sum of the weights where it does."""
+    if isinstance(weights, Tensor) and weights.dtype.is_complex:
+        weights = weights.to(dtypes.float64)  # type: ignore[attr-defined]
     return rows.bincount(input, weights, minlength)
 
 
