@@ -48,6 +48,8 @@ CALLS = {
         torch.clamp(a, 1j, a) | torch.clamp(a, a, 1j) | a.argsort(0, 2) | a.sort(0, 2) | torch.sort(a, 0, stable=2)
         a.std(0, keepdim=1) | torch.var_mean(a, 0, keepdim=None) | torch.scatter(a, 1, i % 3, value=a)
         torch.scatter(a, 1, i % 3, 'x') | torch.scatter(a, 1, i, value='x') | torch.scatter(a, 1, i, a, value=2)
+        torch.index_add(a, 0, i[0, :2], a, alpha=a) | torch.index_add(a, 0, i[0, :2], a, alpha='x')
+        torch.index_add(a, 0, i[0, :2], a, alpha=x[0, 2]) | a.split((-1.5, 4)) | a.split((1, 1.5)) | a.split((1, None))
         torch.remainder(7.5, a, out=torch.zeros(0)) | torch.remainder(7, a, out=i)
         torch.triu_indices(3, 3, dtype=False) | torch.linalg.vector_norm(a > 2, dtype=a)
         torch.narrow_copy(a, 1, a, 2) | torch.tensor(1j, dtype=torch.float32)
@@ -171,6 +173,8 @@ CALLS = {
         torch.meshgrid(i, indexing='ij')
         torch.histc(torch.tensor([0.02, -8 / 9, 4 / 9, 0, 4 / 3, -4 / 9, -4 / 3, 0, 8 / 9]), bins=3)
         torch.scatter(a, 1, i % 3, value=c[2]) | torch.xlogy_(a, 0) | torch.xlogy_(a[0].expand(2, 3), 0)
+        torch.index_add(a, 0, i[0, :2], a, alpha=1j) | a.split(i[0, 1]) | torch.logit(a / 6, eps=1)
+        torch.logit(a / 6, eps=0.7) | torch.logit(a / 6, eps=float('nan'))
         torch.bincount(i[0], z[0] * 1j + 2) | torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b)
         torch.diff(a, append=c)
     """,

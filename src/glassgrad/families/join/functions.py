@@ -101,10 +101,9 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, s
     """Views of pieces of ``dim``: of one size (the last may be smaller), or of the sizes listed."""
     size = split_size if split_size_or_sections is None else split_size_or_sections
     if isinstance(size, (tuple, list)):
-        return rows.split_with_sizes(tensor, tuple(size), dim)
-    if type(size) is not int and (isinstance(size, bool) or not isinstance(size, int)):
-        raise TypeError(f"split(): argument 'split_size' (position 2) must be int, not {called(size)}")
-    return rows.split(tensor, size, dim)
+        sizes = sizes_of("split_with_sizes", (size,), {}, "split_sizes") if size else ()
+        return rows.split_with_sizes(tensor, sizes, dim)
+    return rows.split(tensor, whole("split", size, "split_size", 2), dim)
 
 
 @composite()

@@ -158,18 +158,29 @@ def scatter_reduce_(
 # -- whole slices ------------------------------------------------------------------------------------------------------
 
 
+def _factor(function: str, alpha: Any, input: Any) -> Any:
+    """A number by which is multiplied; PyTorch's error for anything else."""
+    if isinstance(alpha, Tensor) and not (alpha._array.ndim or alpha.requires_grad):
+        alpha = alpha.item()  # type: ignore[attr-defined]
+    if not isinstance(alpha, _NUMBERS):
+        raise TypeError(f"{function}(): argument 'alpha' must be Number, not {called(alpha)}")
+    if isinstance(alpha, complex) and isinstance(input, Tensor):
+        dtypes.check_number(alpha, input._array.dtype)
+    return alpha
+
+
 @composite()
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Any = None) -> Tensor:
     """The tensor with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     _index("index_add", index)
-    return slices.index_add(input, index, source, dim, alpha, out=out)
+    return slices.index_add(input, index, source, dim, _factor("index_add", alpha, input), out=out)
 
 
 @composite(function=False)
 def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place :func:`index_add`."""
     _index("index_add_", index)
-    return write.in_place(slices.index_add.row, self, (index, source), (dim, alpha))
+    return write.in_place(slices.index_add.row, self, (index, source), (dim, _factor("index_add_", alpha, self)))
 
 
 @composite()
