@@ -45,7 +45,7 @@ _SCALARS = frozenset(
 _CONVERTS = frozenset(("tensor", "as_tensor", "asarray", "new_tensor"))
 #: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
 _NO_OPERATIONS = frozenset(
-    ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
+    ("apply_", "detach_", "fill_diagonal_", "float_power_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
 )
 
 

@@ -353,7 +353,10 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 @composite(function=False)
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`float_power`."""
-    kind = dtypes.complex128 if self._array.dtype.kind == "c" or isinstance(exponent, complex) else dtypes.float64
+    has_complex = isinstance(exponent, complex) or any(
+        isinstance(each, Tensor) and each.dtype.is_complex for each in (self, exponent)
+    )
+    kind = dtypes.complex128 if has_complex else dtypes.float64
     if self.dtype is not kind:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires "

@@ -211,6 +211,8 @@ def pinv(
         if isinstance(bound, Tensor):
             no_slope("linalg_pinv", **{name: bound})
     sizes = input._array.shape
+    if atol is not None:  # for which PyTorch does not look
+        input.size(-2)  # type: ignore[attr-defined]
     if len(sizes) < 2 or input._array.dtype not in LAPACK:
         raise RuntimeError(
             f"linalg.pinv({input.dtype.scalar_name}{{{list(sizes)}}}): expected a tensor with 2 or more dimensions of "

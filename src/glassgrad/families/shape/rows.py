@@ -286,7 +286,9 @@ expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
 def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
     lead = len(sizes) - len(shape)
     pairs = [*enumerate(zip(shape, wide, strict=True))]
-    index = next(i for i, (n, m) in reversed(pairs) if m not in (-1, n) and (n != 1 or m < 0))
+    index = next((i for i, (n, m) in reversed(pairs) if m not in (-1, n) and n != 1), None)
+    if index is None:
+        _negative_lead(sizes, 0)
     raise RuntimeError(
         f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at "
         f"non-singleton dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"
