@@ -178,6 +178,10 @@ REASONS = [
             "ndtr|lerp|kron", "out=",
         ),
     ),  # fmt: skip
+    Reason(
+        "out= takes no gradients", "words", "(dtype|more than one element).*don't support automatic differentiation",
+        last("slice_scatter|conj_physical", "out="),
+    ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),

@@ -94,6 +94,7 @@ COMPUTED_BY = {
     "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "linalg_eigvalsh": "_linalg_eigh",
     "outer": "mul", "kron": "mul", "multi_dot": "mm", "matrix_power": "matmul", "linalg.pinv": "linalg_pinv",
     "linalg_lu_factor": "linalg_lu_factor_ex", "linalg_solve_ex": "_linalg_solve_ex", "svd": "_linalg_svd",
+    "xlog1py": "special_xlog1py",
     "logsigmoid": "log_sigmoid_forward", "torch.linalg.householder_product": "linalg_householder_product",
 }  # fmt: skip
 OUT_DEVICE = "Attempting to copy from device {source} to device {target}, but cross-device copies are not allowed!"

@@ -330,6 +330,8 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None,
         moved = permute(input, (*(d for d in range(ndim) if d not in chosen), *chosen))
     sizes = moved._array.shape
     columns = sizes[other._array.ndim :]
+    if other._array.ndim > len(sizes):
+        raise RuntimeError("cannot create std::vector larger than max_size()")
     if math.prod(columns) != other._array.size:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "

@@ -78,8 +78,10 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
     if type(min) in _PLAIN and type(max) in _PLAIN and type(input) is Tensor and input._array.dtype.kind == "f":
         if min is not None or max is not None:
             return limit.clamp_numbers(input, min, max, out=out)
-    row, input, tensors, settings = _clamp_row("clamp", input, min, max)
-    return row(input, *tensors, *settings, out=out)
+    row, raised_, tensors, settings = _clamp_row("clamp", input, min, max)
+    if out is input:
+        _check_cast(raised_, input)
+    return row(raised_, *tensors, *settings, out=out)
 
 
 @composite("clip_")
