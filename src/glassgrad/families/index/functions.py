@@ -66,7 +66,7 @@ def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, ou
     """What ``narrow`` gives, in memory of its own."""
     if isinstance(start, Tensor) and start._array.ndim:
         raise TypeError("narrow_copy(): argument 'start' (position 3) must be int, not Tensor")
-    check_dtype("narrow_copy", out, input.dtype, rows.narrow_copy.row.out)
+    check_dtype("narrow_copy", out, input.dtype, errors.ASSERTED.format("self.dtype() == output.dtype()"))
     if isinstance(dim, int) and dim >= input._array.ndim > 0:
         raise RuntimeError(errors.ASSERTED.format("dim < static_cast<int64_t>(self_sizes.size())"))
     first = _start(input, dim, start, max(length, 0))

@@ -288,7 +288,7 @@ def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
     pairs = [*enumerate(zip(shape, wide, strict=True))]
     index = next((i for i, (n, m) in reversed(pairs) if m not in (-1, n) and n != 1), None)
     if index is None:
-        _negative_lead(sizes, 0)
+        return _negative_lead(sizes, 0)
     raise RuntimeError(
         f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at "
         f"non-singleton dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"

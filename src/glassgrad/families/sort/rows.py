@@ -169,7 +169,7 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
     for position, (name, end) in enumerate((("min", low), ("max", high)), 3):
-        if isinstance(end, str) or getattr(end, "ndim", 0):
+        if isinstance(end, str) or np.ndim(end):
             kind = dtypes.called(end)
             raise TypeError(f"histc(): argument '{name}' (position {position}) must be Number, not {kind}")
         dtypes.check_number(end, self.dtype)
