@@ -242,7 +242,7 @@ REASONS = [
         "which of its steps refuses a dtype", "words", r"(ldexp|mvlgamma: result type \w+) can't be cast",
         last("ldexp_?|mvlgamma_?|multigammaln"),
     ),
-    Reason("which of its steps refuses a dtype", "words", "addmv input .*Expected out", last("mv|matmul", "out=m")),
+    Reason("which of its steps refuses a dtype", "words", "Expected out.*addmv input", last("mv", "out=")),
     Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
     Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),

@@ -121,7 +121,7 @@ CALLS = {
         torch.diag(x[0], out=z[:0]) | torch.diag(x, out=z[:0])
         torch.diag(x[None], out=z) | torch.repeat_interleave(x)
         torch.max(a, out=torch.zeros(0).bool()) | torch.min(z, out=torch.zeros(0)) | torch.lerp(a, a, c[0], out=z)
-        torch.matmul(b[None], c[:3], out=torch.zeros(0).double()) | torch.mv(b, c[:3], out=torch.zeros(0).double())
+        torch.matmul(b[None], c[:3], out=torch.zeros(0).double())
         torch.clamp(i, min=0.5, out=i) | torch.special.xlog1py(x, 2.5, out=torch.zeros(0))
         torch.linalg.multi_dot([x, b, b], out=torch.zeros(0).int()) | torch.linalg.eigvals(x[:, :2], out=torch.zeros(0))
         torch.linalg.lu_factor(x[:, 1:2] + b[:1, :1], out=(torch.zeros(0), torch.zeros(0).int()))

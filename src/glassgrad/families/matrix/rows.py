@@ -332,7 +332,7 @@ column_sums.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 
 @op(
     refuses=on_tensors(lambda self, vec: check_mv(None, self, vec)),
-    out=errors.OUT_DTYPE, forward="each",
+    out="addmv input tensors must have the same dtype, but got {Found}, {Wanted}, and {Wanted}", forward="each",
 )
 def mv(self: Any, vec: Any, /) -> Any:
     """The product of a matrix and a vector."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from math import prod
 from typing import Any
 
@@ -165,6 +166,7 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
     if self.dtype.kind not in "fV":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    bins = operator.index(bins)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
