@@ -66,7 +66,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "matrix_power|lerp|kron|multi_dot|tensordot|nanmean|tensorinv"
+COMPOSED = "matrix_power|kron|tensordot"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
@@ -119,7 +119,8 @@ REASONS = [
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
     Reason("NaN that a rule of PyTorch's drops", "numbers.grad", "nan", "logcumsumexp"),
     Reason("values at infinity", "numbers", "inf", r"e\+30(.|\n)*soft_margin_loss"),
-    Reason("values at infinity", "taken", "svd: .*failed to converge", r"inf(.|\n)*cond\("),
+    Reason("values at infinity", "taken", "svd: .*failed to converge", r"inf(.|\n)*(cond|svd)\("),
+    Reason("values at infinity", "taken", "not have full rank", r"inf(.|\n)*lstsq\("),
     Reason("where results lie that are drawn upon", "numbers", "", r"\.mT(.|\n)*binomial"),
     Reason("a rule of PyTorch's gives another shape", "taken", "^.'RuntimeError', 'The size of", "scatter_reduce"),
     Reason("PyTorch writes what lies otherwise", "numbers", "", r"avg_pool3d\(.*out=.*(mT|\.\.\., 1\])"),
@@ -131,7 +132,7 @@ REASONS = [
     Reason("bytes that wrap", "numbers", "", r"uint8(.|\n)*affine_grid_generator"),
     Reason("one tensor twice in a list that is written", "grad", "", r"_foreach_\w+_\(\[(\w), \1"),
     Reason("a rule of PyTorch's gives another shape", "taken", r"size mismatch .got input: .\d.,", "nll_loss|entropy"),
-    Reason("householder_product of no reflections", "^grad", "", r"\(0,\)(.|\n)*(orgqr|householder_product)"),
+    Reason("householder_product of no reflections", "^grad", "", r"\((\d, )?0,?\)(.|\n)*(orgqr|householder_product)"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"(uint8|bool)(.|\n)*(atan2|lerp)"),
     Reason("targets that are the blank", "numbers.grad", "", "ctc_loss"),
     Reason("PyTorch's smallest norm is no half", "numbers", "", r"float16(.|\n)*cosine_similarity"),
@@ -159,6 +160,7 @@ REASONS = [
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
     Reason("a size that PyTorch reads where there is none", "type", "ArrayRef: invalid slice.*target batch_size"),
     Reason("a size that PyTorch reads where there is none", "words", r"for dimension 0 with size 0|target batch_size"),
+    Reason("edges that are out of order", "numbers", "", "^m = (.|\n)*" + last("bucketize|searchsorted")),
     Reason("abs(out=) of complex numbers", "refused", "Found dtype", r"complex(.|\n)*abs\("),
     Reason("PyTorch takes a number for a device", "refused", "to\\(\\)", r"\.to\(-?(\d|False|True|inf|float)"),
     Reason("where results lie that are handed on", "stride", "", r"\.data = "),
@@ -166,6 +168,7 @@ REASONS = [
     Reason("which of equal elements", "numbers", "", "median|kthvalue|topk|sort|quantile"),
     Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\("),
     Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
+    Reason("values at infinity", "numbers.grad", "", r"e\+30(.|\n)*logcumsumexp"),
     Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
     Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|addb?mm|baddbmm|addmv|addr)\(|multi_margin"),
@@ -174,21 +177,31 @@ REASONS = [
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
         last(
-            r"diag|conj_physical|nuclear_norm|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|"
+            r"diag|conj_physical|(nuclear_|matrix_)?norm|ihfft\w*|\w*softmax|\w+_copy|slice_scatter|matrix_power|tensor(inv|solve)|"
             "ndtr|lerp|kron", "out=",
         ),
     ),  # fmt: skip
-    Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean", "out=")),
+    Reason(
+        "out= takes no gradients", "words", "(dtype|more than one element).*don't support automatic differentiation",
+        last("slice_scatter|conj_physical", "out="),
+    ),  # fmt: skip
+    Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
-    Reason("PyTorch's kernels assert", "taken", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
+    Reason("PyTorch's kernels assert", "taken|type", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
     Reason("linear has no out=", "refused|type", r"linear\(\) got an unexpected keyword argument 'out'"),
     Reason("out= of whatever the result can be cast to", "taken", "out tensor|Found dtype", last(COMPOSED, "out=")),
     Reason("reductions of complex numbers", "taken", "(nansum|std)_cpu", last("nansum|nanmean|std|var", "out=")),
     Reason(
         "PyTorch reads what it has overwritten", "refused", "single memory location",
         "^m = (.|\n)*"
-        + last("diag|tri[lu]|addr|mvlgamma|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="),
+        + last(
+            "diag|tri[lu]|addr|mvlgamma|multigammaln|ldexp|threshold|matrix_rank|solve|\\w+_power|narrow_copy", "out="
+        ),
+    ),  # fmt: skip
+    Reason(
+        "PyTorch reads what it has overwritten", "words", "p_in.*single memory location",
+        "^m = (.|\n)*" + last("bernoulli_"),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", "^m = (.|\n)*" + last(READS, r"out=\(?m")),
     Reason(
@@ -196,8 +209,12 @@ REASONS = [
         "^m = (.|\n)*" + last("addm[mv]_|b?addbmm_|masked_scatter_"),
     ),  # fmt: skip
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
-    Reason("composed operations write what they make", "written", "", last("kron|nanmean|matmul|multi_dot", "out=")),
+    Reason("composed operations write what they make", "written", "", last("kron|matmul|multi_dot", "out=")),
     Reason("composed operations write what they make", "written", "", last("svd", "out=")),
+    Reason("real numbers to a complex power", "node", r"r: PowBackward[02] PowBackward1", r"pow\(.*j|j \*\*|\*\* .*j"),
+    Reason("PyTorch's cond writes over an inverse", "taken", "output 0 of LinalgInvEx", last("cond") + r"|\bcond\("),
+    Reason("PyTorch's cov writes over a view of its own", "taken", "view of a leaf", last("cov", "weights=")),
+    Reason("PyTorch's ihfftn forgets its out=", "numbers", r"^r: [\[\], 0j]+ \[", last("ihfftn", "out=")),
     Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
     Reason(
@@ -215,6 +232,11 @@ REASONS = [
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
     Reason("what backends of PyTorch's say of a size", "words", "create a primitive descriptor.*kernel size should be"),
+    Reason(
+        "NumPy hands no code of LAPACK's on", "words",
+        r"repeated eigenvalues \(error code: \d+\)\..*repeated eigenvalues\.['\"]",
+        "eig|norm|cond|matrix_rank|pinv",
+    ),  # fmt: skip
     Reason("the sign of NaN", "words", r"range of \[-nan", last("histc")),
     Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
     Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),
@@ -226,6 +248,7 @@ REASONS = [
         "which of its steps refuses a dtype", "words", r"(ldexp|mvlgamma: result type \w+) can't be cast",
         last("ldexp_?|mvlgamma_?|multigammaln"),
     ),
+    Reason("which of its steps refuses a dtype", "words", "Expected out.*addmv input", last("mv", "out=")),
     Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
     Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),
@@ -238,6 +261,7 @@ TYPES = [
     Reason("settings that serve", "lenient", "must be Number, not list", last(r"add(mm|mv|bmm|r)|baddbmm", r"\[\d")),
     Reason("settings that serve", "lenient", "as element 0 in argument 1", last("histogramdd", "(range|density)=")),
     Reason("settings that serve", "lenient", r"invalid combination of arguments - got \(stable="),
+    Reason("settings that serve", "parser", r"src=(float|int|bool|complex)", last("scatter_?", "src=")),
     Reason("numbers by which nothing is counted", "lenient", "Overflow when unpacking"),
     Reason("one of several numbers is too large", "parser|type", "Overflow when (.|\n)*Overflow when unpacking"),
     Reason("methods have out=", "lenient|parser", r"argument 'out'|out=\w+", r"(?m)^r = [a-j]\.\w+\(.*out="),
@@ -259,6 +283,7 @@ TYPES = [
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
     Reason("None for what was not given", "lenient", "NoneType", last("contiguous", "None")),
     Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
+    Reason("former overloads", "parser", "vec2' .* must be Tensor, not float.*but got 2-D", last("addr", "beta=")),
     Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),
 ]  # fmt: skip
 

@@ -26,6 +26,7 @@ SAMPLES = [
     sample("row.conj", _COMPLEX, reference=np.conj),
     sample("conj", t(3)),
     sample("conj_physical", _COMPLEX, inplace=True),
+    sample("row.conj_physical_inplace", _COMPLEX),
     sample("resolve_conj", _COMPLEX),
     sample("resolve_neg", _COMPLEX),
     sample("angle", _COMPLEX),

@@ -70,6 +70,10 @@ MIXED_SEED = (
     "grad_output[{index}] has a dtype of {seed.dtype} and output[{index}] has a dtype of {output.dtype}."
 )
 OUT_DTYPE = "Expected out tensor to have dtype {wanted}, but got {found} instead"
+ASSERTED = (
+    "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
 OUT_FOUND = "Found dtype {Found} but expected {Wanted}"
 OUT_MATCH = "result dtype {Found} does not match input dtype {Wanted}"
 OUT_SAME = "{name}(): self and result must have the same scalar type"
@@ -89,7 +93,9 @@ COMPUTED_BY = {
     "linalg_inv": "linalg_inv_ex", "linalg_cholesky": "linalg_cholesky_ex", "linalg_solve": "_linalg_solve_ex",
     "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "linalg_eigvalsh": "_linalg_eigh",
     "outer": "mul", "kron": "mul", "multi_dot": "mm", "matrix_power": "matmul", "linalg.pinv": "linalg_pinv",
-    "logsigmoid": "log_sigmoid_forward",
+    "linalg_lu_factor": "linalg_lu_factor_ex", "linalg_solve_ex": "_linalg_solve_ex", "svd": "_linalg_svd",
+    "xlog1py": "special_xlog1py",
+    "logsigmoid": "log_sigmoid_forward", "torch.linalg.householder_product": "linalg_householder_product",
 }  # fmt: skip
 OUT_DEVICE = "Attempting to copy from device {source} to device {target}, but cross-device copies are not allowed!"
 ONLY_FLOATS = "only Tensors of floating point and complex dtype can require gradients"

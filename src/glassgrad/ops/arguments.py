@@ -41,9 +41,11 @@ _COMPLEX = re.compile("^must be real number, not complex|between instances of .*
 _SCALARS = frozenset(
     "alpha beta value other fill_value data src start end min max exponent weight p lambd ord".split()
 )
+#: Whose numbers Python converts.
+_CONVERTS = frozenset(("tensor", "as_tensor", "asarray", "new_tensor"))
 #: What is asked of a tensor in place, and is no operation of the graph, or one through a view.
 _NO_OPERATIONS = frozenset(
-    ("apply_", "detach_", "fill_diagonal_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
+    ("apply_", "detach_", "fill_diagonal_", "float_power_", "map_", "requires_grad_", "resize_", "resize_as_", "set_")
 )
 
 
@@ -164,7 +166,7 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
             return
         if _COMPLEX.search(str(error)) and any(isinstance(value, complex) for value in (*args, *kwargs.values())):
             _check_types(name, declared, given, error)
-            if not hides:
+            if not hides and name not in _CONVERTS:
                 _check_complex(declared, given, args, error)
             return
         if "Overflow when unpacking" not in str(error):

@@ -134,17 +134,24 @@ def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None
 
 def _check_out(row: Row | Composed, out: Tensor, result: Tensor, part: str) -> None:
     """Raise PyTorch's error where a result, which is that part, is not of the dtype or on the device of ``out``."""
-    kind, wanted = out.dtype, result.dtype
-    if isinstance(row, Row) and row.listed and not dtypes.can_cast(wanted, kind):
-        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {kind.scalar_name}")
+    if isinstance(row, Row) and row.listed and not dtypes.can_cast(result.dtype, out.dtype):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.scalar_name}")
     if not row.out:
         check_cast(result._array.dtype, out)
-    elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
-        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name, "part": part}
+    else:
         words = row.out[part] if isinstance(row.out, dict) else row.out
-        raise RuntimeError(words.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
+        check_dtype(row.name, out, result.dtype, words, row.castable, part)
     if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
         raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
+
+
+def check_dtype(
+    name: str, out: Any, wanted: Any, words: str = errors.OUT_DTYPE, castable: bool = False, part: str = "result"
+) -> None:
+    """Raise PyTorch's error, in these words, where ``out=`` has not a result's dtype, nor one to cast it to."""
+    if isinstance(out, Tensor) and out.dtype is not wanted and not (castable and dtypes.can_cast(wanted, out.dtype)):
+        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(out.dtype), "name": name, "part": part}
+        raise RuntimeError(words.format(**shown, Wanted=wanted.scalar_name, Found=out.dtype.scalar_name))
 
 
 def resize(out: Tensor, shape: tuple[int, ...]) -> None:

@@ -57,7 +57,8 @@ def check_target(row: Row, target: Tensor, others: Sequence[Any], recorded: bool
 def check_result(row: Row, arrays: Sequence[Any], common: Any, target: Tensor) -> None:
     """Refuse a result of the dtype ``common`` that cannot be stored in ``target``: first shapes are asked."""
     if not (common is None or row.truth or dtypes.can_cast(dtypes.of(common), target.dtype)):
-        check_fits(target, check_broadcast(row, arrays))
+        if is_elementwise(row):
+            check_fits(target, check_broadcast(row, arrays))
         check_cast(common, target)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
+from ...core import call, write
 from ...core.tensor import Tensor
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.dtypes import Number, called
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
+from ...tensor.out import check_dtype
 from ...tensor.refusals import former
 from ..pointwise import limit as sign
 from ..pointwise import rounding
@@ -119,7 +120,7 @@ def written(row: Any, target: Tensor, *others: Any, settings: Any = ()) -> Tenso
     return write.in_place(row.row, target, others, settings)
 
 
-def number_aside(row: Any, with_number: Any, name: str) -> Any:
+def number_aside(row: Any, with_number: Any, name: str, function: bool = False) -> Any:
     """The in-place variant of a function whose number has a row of its own."""
 
     def in_place(self: Tensor, other: Any) -> Tensor:
@@ -134,7 +135,7 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
 
     in_place.__name__ = in_place.__qualname__ = f"{name}_"
     in_place.__doc__ = f"In-place :func:`{name}`."
-    return composite(function=False)(in_place)
+    return composite(function=function)(in_place)
 
 
 # -- PyTorch's signatures of elementwise functions: numbers or tensors, rounding modes, reflected operators.
@@ -212,12 +213,12 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
         other = plain(other)
         if recorded_with(input, other):
             return quotients.remainder_number(input, other, out=out)
-    elif is_number(input) and isinstance(other, Tensor):
+    elif is_number(input) and isinstance(other, Tensor) and out is None:
         input = plain(input)
         if recorded_with(other, input):
-            return quotients.remainder_of_number(other, input, out=out)
+            return quotients.remainder_of_number(other, input)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
+        raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other", PAIR[1])
     return quotients.remainder(input, other, out=out)
 
 
@@ -352,7 +353,10 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 @composite(function=False)
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`float_power`."""
-    kind = dtypes.complex128 if self._array.dtype.kind == "c" or isinstance(exponent, complex) else dtypes.float64
+    has_complex = isinstance(exponent, complex) or any(
+        isinstance(each, Tensor) and each.dtype.is_complex for each in (self, exponent)
+    )
+    kind = dtypes.complex128 if has_complex else dtypes.float64
     if self.dtype is not kind:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires "
@@ -442,6 +446,9 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None
     need_tensor("lerp", "input", 1, input)
     _check_lerp(input, end, weight)
     if isinstance(weight, Tensor):
+        if out is not None and weight._array.ndim:  # which is not promoted
+            call.refuse_gradients(combined.lerp.row, (input, end, weight), out)
+            check_dtype("lerp", out, input.dtype, errors.OUT_FOUND)
         return combined.lerp(input, end, weight, out=out)
     return combined.lerp_number(input, end, _weight(input, weight), out=out)
 

@@ -448,6 +448,12 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 @composite()
+def conj_physical_(input: Tensor) -> Tensor:
+    """In-place :func:`conj_physical`."""
+    return write.in_place(sign.conj_physical_inplace.row, input, (), ())
+
+
+@composite()
 @asking
 def is_conj(input: Tensor) -> bool:
     """Whether the tensor came from ``conj``, which PyTorch leaves for later; here it is done already."""

@@ -129,10 +129,11 @@ def _counted(first: Any, last: Any, by: Any, kind: np.dtype[Any], closed: bool) 
         first, last, by = int(first), int(last), int(by)
         count = (last - first) // by + 1 if closed else -((first - last) // by)
         return first, last, by, max(count, 0)
-    size = (last - first) / by
+    size = (last - first) / by + closed
     if not size < 2**63:
-        raise RuntimeError("invalid size, possible overflow?")
-    count = max(math.floor(size) + 1 if closed else math.ceil(size), 0)
+        beyond = "IntArrayRef contains an int that cannot be represented as a SymInt: -9223372036854775808"
+        raise RuntimeError(beyond if closed else "invalid size, possible overflow?")
+    count = max(math.floor(size) if closed else math.ceil(size), 0)
     if kind.kind in "iu":  # counted as they came, and then made whole
         return int(first), int(last), int(by), count
     return first, last, by, count

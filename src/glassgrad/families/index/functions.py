@@ -8,13 +8,14 @@ import numpy as np
 
 from ...core import write
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.dtypes import Number, called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import Lifted
+from ...tensor.out import check_dtype
 from ..scatter.functions import gather
 from ..shape.functions import whole
 from ..shape.rows import axis_of, expand, reshape
@@ -45,7 +46,7 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = start if type(start) is int else whole("narrow", start, "start", 3)
     if not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     if start < 0:
         start += size
     if start + length > size:
@@ -63,21 +64,31 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 @composite()
 def narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int, *, out: Any = None) -> Tensor:
     """What ``narrow`` gives, in memory of its own."""
-    if length < 0 and isinstance(start, int) and start + length >= 0:
+    if isinstance(start, Tensor) and start._array.ndim:
+        raise TypeError("narrow_copy(): argument 'start' (position 3) must be int, not Tensor")
+    check_dtype("narrow_copy", out, input.dtype, errors.ASSERTED.format("self.dtype() == output.dtype()"))
+    if isinstance(dim, int) and dim >= input._array.ndim > 0:
+        raise RuntimeError(errors.ASSERTED.format("dim < static_cast<int64_t>(self_sizes.size())"))
+    first = _start(input, dim, start, max(length, 0))
+    if length < 0:
         size = input.size(dim)  # type: ignore[attr-defined]
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return rows.narrow_copy(input, dim, first, length, out=out)
 
 
 @composite()
 def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     ndim = input._array.ndim
+    if ndim not in (1, 2):
+        raise RuntimeError(f"{'diag(): ' * (out is None)}Supports 1D or 2D tensors. Got {ndim}D")
+    if ndim == 1:
+        words = "diag: result type {Wanted} can't be cast to the desired out= type {Found}"
+        check_dtype("diag", out, input.dtype, words, True)
+    check_dtype("diag", out, input.dtype)
     if ndim == 1:
         return rows.diag_embed(input, diagonal, out=out)
-    if ndim == 2:
-        return rows.diagonal_copy(input, diagonal, 0, 1, out=out)
-    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    return rows.diagonal_copy(input, diagonal, 0, 1, out=out)
 
 
 @composite()
@@ -106,7 +117,7 @@ def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtyp
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{name} must be non-negative, got{size}")
-    dtype = dtypes.demand(dtype or dtypes.int64, function)
+    dtype = dtypes.demand(dtypes.int64 if dtype is None else dtype, function)
     if dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"{function}\" not implemented for '{dtype.scalar_name}'")
     return wrap(np.array(indices(row, offset, col), dtype.numpy).reshape(2, -1))
@@ -230,7 +241,7 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 # -- index tensors -----------------------------------------------------------------------------------------------------
 
 
-def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
+def _indices(function: str, input: Tensor, indices: Any, values: Any) -> list[Any]:
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             f"{function}(): argument 'indices' (position 1) must be tuple of Tensors, not {called(indices)}"
@@ -243,21 +254,20 @@ def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
     count = len(indices)
     if count > input._array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {count})")
-    return prepared(input, list(indices))
+    return list(indices)
 
 
 @composite()
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """The tensor with ``values`` put, or added, where the index tensors point."""
-    checked = _indices("index_put", input, indices, values)
+    checked = prepared(input, _indices("index_put", input, indices, values))
     return rows.index_put(rows.beside(input, checked), fitting(input, checked, values, accumulate), checked, accumulate)
 
 
 @composite()
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place :func:`index_put`."""
-    checked = _indices("index_put_", input, indices, values)
-    put_in_place("index_put_", input, checked, values, accumulate)
+    put_in_place("index_put_", input, _indices("index_put_", input, indices, values), values, accumulate)
     return input
 
 
@@ -286,6 +296,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
 
 
 def _from_front(indices: Tensor, size: int) -> Tensor:
+    if not size and indices._array.size:
+        raise RuntimeError("ZeroDivisionError")
     if isinstance(indices, Lifted):
         return indices % size if size else indices  # type: ignore[operator]
     return wrap(np.asarray(indices._array) % size) if size and indices._array.dtype.kind == "i" else indices

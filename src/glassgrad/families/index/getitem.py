@@ -379,14 +379,22 @@ def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
 
 
-def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
+def _check_apart(target: Tensor, others: Any) -> None:
+    for other in others:
+        if other is not None:
+            writable.check_overlap_with(target, other, True)
+
+
+def put_in_place(function: str, target: Tensor, given: list[Any], values: Tensor, accumulate: bool = False) -> None:
     """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
     writable.check_writable(target, False)
+    try:
+        indices = prepared(target, given)
+    except IndexError:
+        _check_apart(target, (*given, values))
+        raise
     values = fitting(target, indices, values, accumulate)
-    for index in indices:
-        if index is not None:
-            writable.check_overlap_with(target, index, True)
-    writable.check_overlap_with(target, values, True)
+    _check_apart(target, (*indices, values))
     array = target._array
     if writable.is_doubled(array):
         warn(expanded_warning(function))
@@ -433,7 +441,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         value = wrap(np.asarray(value).astype(self._array.dtype)[()])
     sizes = part._array.shape
     if indices:
-        put_in_place("index_put_", part, prepared(part, indices), _shed(value))
+        put_in_place("index_put_", part, indices, _shed(value))
     elif value._array.shape == sizes:
         part.copy_(value)  # type: ignore[attr-defined]
     elif value._array.ndim == 0:

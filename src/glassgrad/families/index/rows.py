@@ -110,8 +110,7 @@ slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(
 
 @op(
     public=False, batched="dims", forward="linear", aligned=True,
-    out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  "
-    "If so, please report an enhancement request to PyTorch.)",
+    out=errors.ASSERTED.format("self.dtype() == output.dtype()"),
 )  # fmt: skip
 def narrow_copy(self: Any, /, dim: Any, start: Any, length: Any) -> Any:
     """A copy of ``length`` indices of ``dim`` from ``start`` on."""

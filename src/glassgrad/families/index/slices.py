@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground import dtypes, errors
+from ...ground import errors
 from ...ground.layout import copied
 from ...kernels.columns import not_implemented
 from ..scatter.kernels import add_rows, inside
@@ -130,7 +130,6 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     axis = _slices("index_add_", self, index, source, dim)
-    dtypes.check_given("alpha", alpha)
     if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     return _slices_added(np.array(self, order="C"), index, source, axis)

@@ -101,10 +101,9 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, s
     """Views of pieces of ``dim``: of one size (the last may be smaller), or of the sizes listed."""
     size = split_size if split_size_or_sections is None else split_size_or_sections
     if isinstance(size, (tuple, list)):
-        return rows.split_with_sizes(tensor, tuple(size), dim)
-    if type(size) is not int and (isinstance(size, bool) or not isinstance(size, int)):
-        raise TypeError(f"split(): argument 'split_size' (position 2) must be int, not {called(size)}")
-    return rows.split(tensor, size, dim)
+        sizes = sizes_of("split_with_sizes", (size,), {}, "split_sizes") if size else ()
+        return rows.split_with_sizes(tensor, sizes, dim)
+    return rows.split(tensor, whole("split", size, "split_size", 2), dim)
 
 
 @composite()
@@ -389,10 +388,11 @@ def repeat_interleave(
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if input is None and dim is None:
         input, repeats = repeats, None
-    if input is None:
+    if input is None or (repeats is None and dim is not None):
         every = "int dim = None"
         kinds = f"Tensor input, Tensor repeats, {every}", "Tensor repeats", f"Tensor input, int repeats, {every}"
-        raise no_match("repeat_interleave", (), *[f"{kind}, *, int output_size = None" for kind in kinds])
+        given = [value for value in (input, dim) if value is not None]
+        raise no_match("repeat_interleave", given, *[f"{kind}, *, int output_size = None" for kind in kinds])
     need_tensor("repeat_interleave", "repeats", 1, input)
     if repeats is None:
         return wrap(_spread(input._array, output_size).astype(input._array.dtype, copy=False))
@@ -431,11 +431,11 @@ def repeat_interleave(
 
 def _spread(times: Any, output_size: int | None) -> Any:
     """Each index as often as ``times`` says."""
-    if times.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if times.dtype.kind not in "iu" or times.dtype.itemsize < 4:
         name = dtypes.of(times.dtype).scalar_name
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    if times.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if times.size and times.min() < 0:
         raise RuntimeError("repeats can not be negative")
     indices = np.repeat(np.arange(times.size, dtype=np.int64), np.asarray(times, np.intp))

@@ -16,12 +16,12 @@ from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
-from ...tensor.out import check_apart
+from ...tensor.out import check_apart, check_dtype, check_outs
 from ..loss.functions import no_slope
-from ..matrix.functions import broadcast, demand, into, linalg_inv
+from ..matrix.functions import broadcast, demand, into
 from ..norm.functions import matrix_norm
 from ..reduce.functions import one_dim
-from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
+from ..shape.rows import expand, permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
 from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
 from .rows import check_info, inverse_of, is_vector, linalg_matrix_exp, linalg_slogdet, same_kind, solution
@@ -119,11 +119,12 @@ def lu_solve(
 ) -> Tensor:
     """The solutions of equations whose matrices ``lu_factor`` has factored; of the turned ones where ``adjoint``."""
     demand("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
+    fractional("torch.linalg.lu_solve", LU)
+    same_kind("linalg.lu_solve", LU=LU, B=B)
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     square("torch.linalg.lu_solve", LU)
     fits("linalg.lu_solve", LU, B, left)
-    same_kind("linalg.lu_solve", LU=LU, B=B)
     if LU._array.dtype not in LAPACK:
         raise not_implemented("linalg.lu_solve_cpu", LU._array)
     if pivots._array.shape[-1:] != LU._array.shape[-1:]:
@@ -158,8 +159,10 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
             "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype {} and "
             "other's dtype {}".format(*names)
         )
+    if out is not None and not isinstance(out, (tuple, list)):
+        check_outs("linalg_lstsq", out, 4, 0)
     vector = is_vector(n, m)
-    if len(n) != len(m) + vector:
+    if not 0 <= len(n) - len(m) <= 1:
         raise RuntimeError(
             "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) "
             "<= 1"
@@ -174,7 +177,9 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
     if input._array.dtype not in LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if not vector:
-        broadcast(n[:-2], m[:-2])
+        batch = broadcast(n[:-2], m[: len(n) - 2])
+        broadcast(batch, m[:-2])
+        b = b if len(m) == len(n) else expand(b, (*batch, *m[-2:]))
     if rcond is None:
         rcond = float(np.finfo(input._array.dtype).eps) * max(n[-2:])
     answers = linalg_lstsq(input, b, float(rcond), driver, vector)
@@ -206,6 +211,8 @@ def pinv(
         if isinstance(bound, Tensor):
             no_slope("linalg_pinv", **{name: bound})
     sizes = input._array.shape
+    if atol is not None:  # for which PyTorch does not look
+        input.size(-2)  # type: ignore[attr-defined]
     if len(sizes) < 2 or input._array.dtype not in LAPACK:
         raise RuntimeError(
             f"linalg.pinv({input.dtype.scalar_name}{{{list(sizes)}}}): expected a tensor with 2 or more dimensions of "
@@ -290,6 +297,7 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     ind  how many of the dimensions of ``input`` are its rows
     """
     demand("linalg_tensorinv", input=input)
+    check_dtype("tensorinv", out, input.dtype, errors.OUT_SAFELY, True)
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     sizes = input._array.shape
@@ -302,14 +310,17 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
             f"{math.prod(columns)} != {math.prod(rows)}"
         )
     flat = reshape(input, (math.prod(rows), math.prod(columns)))
-    inverse = reshape(linalg_inv(flat), (*columns, *rows))
-    return inverse if out is None else into("linalg_tensorinv", (input,), out, inverse)
+    inverse, info = inv_ex(flat)
+    check_info("inv", "inversion", all_values(info))
+    inverse = reshape(inverse, (*columns, *rows))
+    return inverse if out is None else into("linalg_tensorinv", (input,), out, inverse, castable=True)
 
 
 @audible
 def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None, *, out: Any = None) -> Tensor:
     """The solution of ``tensordot(input, X, X.ndim) = other``; ``dims`` of ``input`` are first moved to its end."""
     demand("linalg_tensorsolve", input=input, other=other)
+    check_dtype("tensorsolve", out, input.dtype, errors.OUT_SAFELY, True)
     moved = input
     if dims is not None:
         ndim = input._array.ndim
@@ -319,6 +330,8 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None,
         moved = permute(input, (*(d for d in range(ndim) if d not in chosen), *chosen))
     sizes = moved._array.shape
     columns = sizes[other._array.ndim :]
+    if other._array.ndim > len(sizes):
+        raise RuntimeError("cannot create std::vector larger than max_size()")
     if math.prod(columns) != other._array.size:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
@@ -326,7 +339,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Sequence[int] | None = None,
         )
     flat = reshape(moved, (other._array.size, math.prod(columns)))
     solved = reshape(linalg_solve(flat, reshape(other, (other._array.size,))), columns)
-    return solved if out is None else into("tensorsolve", (input, other), out, solved, errors.OUT_SAFELY, True)
+    return solved if out is None else into("tensorsolve", (input, other), out, solved, castable=True)
 
 
 # -- functions of matrices --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...tensor.lifted import all_values, derives
-from ...tensor.out import Composed, check_apart
+from ...tensor.out import Composed, check_apart, check_dtype
 from ...tensor.out import into as put
 from ..matrix.functions import demand, into
 from ..shape.rows import expand
@@ -347,8 +347,8 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     demand("linalg_eigvals", input=input)
     _general(input)
     values = linalg_eig(input, derives(input), not input.dtype.is_complex)[0]
-    refusal = errors.OUT_SAFELY.replace("{part}", "eigenvalues")
-    return values if out is None else into("torch.linalg.eigvals", (input,), out, values, refusal, True)
+    check_dtype("torch.linalg.eigvals", out, values.dtype, errors.OUT_SAFELY, True, "eigenvalues")
+    return values if out is None else into("torch.linalg.eigvals", (input,), out, values, castable=True)
 
 
 def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803

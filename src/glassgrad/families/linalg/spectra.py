@@ -302,11 +302,22 @@ def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # n
             return np.linalg.eigvalsh(A, side), np.zeros((0,), A.dtype)
         values, vectors = np.linalg.eigh(A, side)
     except np.linalg.LinAlgError as error:
+        matrix = which(A[..., 0, 0], _diverging(A, side))
         raise LinAlgError(
-            "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-            "many repeated eigenvalues."
+            f"linalg.eigh: {matrix}The algorithm failed to converge because the input matrix is ill-conditioned or has "
+            "too many repeated eigenvalues."
         ) from error
     return values, vectors
+
+
+def _diverging(A: Any, side: Any) -> int:  # noqa: N803
+    """The first matrix of a batch whose eigenvalues are not found."""
+    for index, matrix in enumerate(A.reshape(-1, *A.shape[-2:])):
+        try:
+            np.linalg.eigvalsh(matrix, side)
+        except np.linalg.LinAlgError:
+            return index
+    return 0
 
 
 @linalg_eigh.derivative("A")

@@ -9,6 +9,7 @@ from ...ground.dtypes import called
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
+from ...tensor.out import check_dtype
 from ..shape.rows import unsqueeze, view
 from .functions import into
 from .rows import c_name, mm
@@ -37,9 +38,10 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
                 f"multi_dot(): tensors {index} and {index + 1} with shapes {shapes[index]} and {shapes[index + 1]} "
                 "cannot be multiplied"
             )
+    check_dtype("multi_dot", out, tensors[0].dtype, _OUT)
     sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
     product = view(_multiplied(tensors), sizes)
-    return product if out is None else into("multi_dot", tensors, out, product, _OUT)
+    return product if out is None else into("multi_dot", tensors, out, product)
 
 
 def _check_multi(tensors: list[Any]) -> None:

@@ -35,7 +35,7 @@ from ..shape.rows import (
 )
 from . import batch as rows
 from .batch import baddbmm, bmm
-from .rows import addmm, dot, linear_2d, mm, mv, squeezed_row
+from .rows import addmm, addmv, addr, dot, linear_2d, mm, mv, squeezed_row
 
 
 def demand(function: str, **tensors: Any) -> None:
@@ -74,11 +74,12 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if modes.watch:
         input, other = low(input, other)
     product = _matmul(input, other, n, m, out is not None)
-    return (
-        product
-        if out is None
-        else into("matmul", (input, other), out, product, errors.OUT_DTYPE if product._array.ndim else errors.OUT_MATCH)
-    )
+    if out is None:
+        return product
+    words = errors.OUT_DTYPE if product._array.ndim else errors.OUT_MATCH
+    if 1 in (n, m) and max(n, m) > 2 and _folds(input, other, n, m, True):
+        words = "addmv input tensors must have the same dtype, but got {Found}, {Wanted}, and {Wanted}"
+    return into("matmul", (input, other), out, product, words)
 
 
 def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:
@@ -220,8 +221,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 # -- in place ---------------------------------------------------------------------------------------------------------
 
 
-def _in_place(row: Any, sizes_of: Any) -> None:
-    """Publish ``name_`` for a row whose ``self`` must have the size of the result."""
+def _in_place(row: Any, check: Any, function: bool = False) -> None:
+    """Publish ``name_`` for a row, with a check of arrays that asks whether ``self`` has the size of the result."""
     name = row.name
 
     def method(self: Tensor, *values: Any, beta: Any = 1, alpha: Any = 1, **named: Any) -> Tensor:
@@ -232,23 +233,41 @@ def _in_place(row: Any, sizes_of: Any) -> None:
         if more:
             (_, first, second), (beta, alpha) = former(row, (self, *values), True)
         writable.check_writable(self, False)
-        wanted = sizes_of(first._array.shape, second._array.shape)
-        fits = first._array.shape[-1:] == second._array.shape[-2:-1]  # else that is told first, or the dtypes
-        fits = fits and self._array.dtype == first._array.dtype == second._array.dtype
-        if fits and wanted not in (None, self._array.shape):
-            raise RuntimeError(
-                f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(wanted)} "
-                "should match"
-            )
+        check(self._array, first._array, second._array)
         return write.in_place(row, self, (first, second), (beta, alpha))
 
     method.__name__ = method.__qualname__ = f"{name}_"
     method.__doc__ = f"In-place :func:`{name}`."
-    composite(function=False, name=f"{name}_")(method)
+    composite(function=function, name=f"{name}_")(method)
 
 
-_in_place(addmm.row, lambda a, b: (a[0], b[1]) if len(a) == len(b) == 2 else None)
-_in_place(baddbmm.row, lambda a, b: (*a[:2], b[2]) if len(a) == len(b) == 3 else None)
+def _has_sizes(dims: tuple[int, int, int]) -> Any:
+    """A check that a product of so many dimensions, of factors of so many, has the sizes of what is written."""
+
+    def check(self: Any, a: Any, b: Any) -> None:
+        if (a.ndim, b.ndim) != dims[1:] or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
+            return  # which is told first, as are the dtypes
+        sizes = [*a.shape[:-1], *b.shape[b.ndim - 1 :]][: dims[0]]
+        if self.dtype == a.dtype == b.dtype and sizes != [*self.shape] and (dims[0] > 1 or self.size == 1):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {sizes} should match"
+            )
+
+    return check
+
+
+def _check_addr(self: Any, a: Any, b: Any) -> None:
+    if a.ndim == b.ndim == 1 and self.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {self.ndim}D tensor for input")
+    if a.ndim == b.ndim == 1 and self.shape != (*a.shape, *b.shape):
+        sizes = [*map(list, (self.shape, a.shape, b.shape))]
+        raise RuntimeError("size mismatch, input: {}, v1: {}, v2: {}".format(*sizes))
+
+
+_in_place(addmm.row, _has_sizes((2, 2, 2)))
+_in_place(baddbmm.row, _has_sizes((3, 3, 3)))
+_in_place(addmv.row, _has_sizes((1, 2, 1)), True)
+_in_place(addr.row, _check_addr)
 
 
 # -- Products of two, three and many tensors, powers and inverses, as users call them; built of matrix rows.
@@ -490,9 +509,10 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     _fractional("linalg.vecdot", x.dtype)
     x, y = low(x, y)
     same_kind("linalg.vecdot", x=x, y=y)
+    outs.check_dtype("", out, x.dtype, _VECDOT_OUT)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]
-    return sums if out is None else into("linalg_vecdot", (x, y), out, sums, _VECDOT_OUT)
+    return sums if out is None else into("vdot" if x.ndim == y.ndim == 1 else "sum", (x, y), out, sums)  # its last step
 
 
 @composite(method=False)

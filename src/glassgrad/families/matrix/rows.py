@@ -420,13 +420,20 @@ addmv.derivative(
 )
 
 
-@op(inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True, aligned=True)
-def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
-    """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
+def _check_outer(self: Any, vec1: Any, vec2: Any) -> None:
     for name, array in (("vec1", vec1), ("vec2", vec2)):
         if array.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
     check_expands(self, (*vec1.shape, *vec2.shape))
+
+
+@op(
+    inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True, aligned=True,
+    refuses=on_tensors(_check_outer),
+)  # fmt: skip
+def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
+    """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
+    _check_outer(self, vec1, vec2)
     for name, value in (("beta", beta), ("alpha", alpha)):
         if isinstance(value, bool) and self.dtype.kind != "b":
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")

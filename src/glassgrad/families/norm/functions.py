@@ -46,6 +46,7 @@ def vector_norm(
         ord = ord.item()
     if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
+    kind = numpy_dtype(dtype, "linalg_vector_norm")
     if input._array.dtype.kind in "bui":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.scalar_name}"
@@ -67,11 +68,11 @@ def vector_norm(
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
-        if input.dtype.is_complex and not dtypes.demand(dtype, "linalg_vector_norm").is_complex:
+        if input.dtype.is_complex and not dtype.is_complex:
             raise RuntimeError(
                 f"linalg.vector_norm: dtype should be complex for complex inputs, but got {dtype.scalar_name}"
             )
-        return call.call(linalg_vector_norm.row, (input,), (ord, axes, keepdim, numpy_dtype(dtype, "vector_norm")), out)
+        return call.call(linalg_vector_norm.row, (input,), (ord, axes, keepdim, kind), out)
     return linalg_vector_norm(input, ord, axes, keepdim, None, out=out)
 
 
@@ -87,6 +88,12 @@ def matrix_norm(
 ) -> Any:  # fmt: skip
     """The norm of order ``ord`` of the matrices in two dimensions."""
     check_tensor(input, "linalg_matrix_norm")
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
+    size = {"fro": 0, "nuc": 2}.get(ord, ord) if isinstance(ord, str) else abs(ord)
+    if size not in ((0, 2) if isinstance(ord, str) else (1, 2, inf)):
+        name = ord if isinstance(ord, str) else f"{ord:g}"
+        raise RuntimeError(f"linalg.matrix_norm: Order {name} not supported.")
     if input._array.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if input._array.dtype.kind in "bui":
@@ -103,23 +110,16 @@ def matrix_norm(
     if isinstance(out, Tensor) and out.dtype is not kind:
         names = kind.scalar_name, out.dtype.scalar_name
         raise RuntimeError("linalg.matrix_norm expected out tensor dtype {} but got: {}".format(*names))
-    if isinstance(ord, complex):
-        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
     if ord == "fro":
         return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype, out=out)
     if dtype is not None:
         input = input.to(dtype)
-    if isinstance(ord, str) and ord != "nuc":
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    size = 2 if isinstance(ord, str) else abs(ord)
     if size == 2:
         if input._array.dtype.itemsize == 2:
             kind = input.dtype.scalar_name
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
         norms = _spectral(input, ord, rows, columns, keepdim)
         return norms if out is None else into("linalg_matrix_norm", (input,), out, norms, errors.OUT_SAFELY, True)
-    if size not in (1, inf):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
     first, then = (rows, columns) if size == 1 else (columns, rows)
     if not keepdim and then > first:
         then -= 1

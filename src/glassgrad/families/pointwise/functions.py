@@ -50,6 +50,8 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     ends = [end for end in (min, max) if end is not None]
     if not ends:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if not (all(is_number(end) for end in ends) or all(isinstance(end, Tensor) for end in ends)):
+        raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
     if name.endswith("_"):
         writable.check_writable(input, False)
     has_complex = any(isinstance(end, complex) for end in ends)
@@ -67,9 +69,7 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
             kind = "scalar" if None not in (min, max) else "min_scalar" if max is None else "max_scalar"
             raise not_implemented(f"clamp_{kind}_cpu", input._array)
         return limit.clamp_numbers, input, (), (_end(min, input), _end(max, input))
-    if all(isinstance(end, Tensor) for end in ends):
-        return limit.clamp_tensors, input, (min, max), ()
-    raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
+    return limit.clamp_tensors, input, (min, max), ()
 
 
 @composite("clip")
@@ -78,8 +78,10 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
     if type(min) in _PLAIN and type(max) in _PLAIN and type(input) is Tensor and input._array.dtype.kind == "f":
         if min is not None or max is not None:
             return limit.clamp_numbers(input, min, max, out=out)
-    row, input, tensors, settings = _clamp_row("clamp", input, min, max)
-    return row(input, *tensors, *settings, out=out)
+    row, raised_, tensors, settings = _clamp_row("clamp", input, min, max)
+    if out is input:
+        check_clamped(raised_, input)
+    return row(raised_, *tensors, *settings, out=out)
 
 
 @composite("clip_")
@@ -192,4 +194,4 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
 
 
 copysign_ = number_aside(limit.copysign, limit.copysign_number, "copysign")
-xlogy_ = number_aside(limit.xlogy, limit.xlogy_number, "xlogy")
+xlogy_ = number_aside(limit.xlogy, limit.xlogy_number, "xlogy", True)

@@ -468,13 +468,22 @@ def conj(self: Any, /) -> Any:
 conj.derivative(self=lambda grad: conj(grad))
 
 
-@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND, batched="point")
+@op(holomorphic=False, out=errors.OUT_FOUND, batched="point")
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self) if self.dtype.kind == "c" else self.copy("K")
 
 
 conj_physical.derivative(self=lambda grad: conj_physical(grad))
+
+
+@op(node="ConjPhysicalBackward1", holomorphic=False, public=False, batched="point")
+def conj_physical_inplace(self: Any, /) -> Any:
+    """What ``conj_physical_`` makes of a tensor."""
+    return np.conj(self)
+
+
+conj_physical_inplace.derivative(self=lambda grad: conj_physical(grad))
 
 
 #: The columns of what makes complex numbers of two real ones.

@@ -248,8 +248,9 @@ sigmoid_backward.derivative(
 def logit(self: Any, /, eps: float | None = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if eps is not None:
-        kind = self.dtype.type
-        self = np.clip(self, kind(eps), kind(1 - eps))
+        low, high = self.dtype.type(eps), self.dtype.type(1 - eps)
+        in_order = low <= high  # else the lower end is asked first, and NaN is none
+        self = np.clip(self, low, high) if in_order else np.where(self < low, low, np.where(self > high, high, self))
     return np.log(self / (1 - self))
 
 

@@ -299,7 +299,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         need_tensor("bernoulli", "out", 3, out)
         check_gradients(Composed("bernoulli"), (input,), out)
         return bernoulli_(out.resize_(input._array.shape), input, generator=generator)
-    if isinstance(p, Tensor):
+    if isinstance(p, Tensor) and not (p._array.ndim or p.requires_grad):
         p = float(p)  # type: ignore[arg-type]
     if p is not None and not isinstance(p, (int, float, np.number)):
         raise no_match("bernoulli", (input, p), *_BERNOULLI)

@@ -8,12 +8,14 @@ import numpy as np
 
 from ...core import call
 from ...core.tensor import Tensor, number_of, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.dtypes import called
 from ...ground.listening import asking
 from ...ground.runtime import warn
+from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
+from ...tensor.out import check_dtype
 from ..compare.rows import maximum, minimum
 from . import extreme as ext
 from . import rows as red
@@ -70,11 +72,14 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
     return some_dims(dim, input._array.ndim, function)
 
 
-def numpy_dtype(dtype: Any, function: str, out: Any = None) -> Any:
+def numpy_dtype(dtype: Any, function: str, out: Any = None, words: str = errors.OUT_DTYPE) -> Any:
     """The NumPy dtype of ``dtype=``, or of ``out=`` where that is not given; None without either."""
     if dtype is None:
         return dtypes.of(out._array.dtype).numpy if isinstance(out, Tensor) else None
-    return dtypes.demand(dtype, function).numpy
+    dtype = dtypes.demand(dtype, function)
+    if out is not None:
+        check_dtype(function, out, dtype, words)
+    return dtype.numpy
 
 
 def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
@@ -101,9 +106,11 @@ _SUM = ("*, torch.dtype dtype = None", "tuple of ints dim, bool keepdim = False,
 _PROD = ("*, torch.dtype dtype = None", "int dim, bool keepdim = False, *, torch.dtype dtype = None")
 
 
-def _refuse_out(function: str, out: Any, whole: str, along: str) -> None:
+def _refuse_out(function: str, out: Any, dtype: Any, whole: str, along: str) -> None:
     """Raise PyTorch's error for ``out=`` of the form that reduces everything."""
     if out is not None:
+        if dtype is not None:
+            raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
         signatures = f"Tensor input, {whole}", f"Tensor input, {along}, Tensor out = None"
         raise invalid(function, f"Tensor, out={called(out)}", *signatures)
 
@@ -123,7 +130,7 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
             raise invalid("sum", "keepdim=bool, ", *_SUM)
         if dtype is None and out is None:
             return sum_all(input)
-        _refuse_out("sum", out, *_SUM)
+        _refuse_out("sum", out, dtype, *_SUM)
         return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),))
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "sum")
@@ -138,26 +145,35 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
     return call.call(sum_dim.row, (input,), (dim, keepdim, numpy_dtype(dtype, "sum", out)), out)
 
 
+_OUT_NANSUM = "nansum: provided dtype must match dtype of result. Got {Found} and {Wanted}."
+
+
 @composite()
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum along ``dim`` of what is not NaN."""
     check_tensor(input, "nansum")
     if input._array.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if dtype is not None:
-        input = input.to(dtype)
-    return red.nansum_dim(input, some_dims(dim, input._array.ndim, "nansum"), keepdim, out=out)
+    if input._array.dtype.kind in "bui":
+        return sum(input, dim, keepdim, dtype=dtype, out=out)
+    dim = some_dims(dim, input._array.ndim, "nansum")
+    kind = numpy_dtype(dtype, "nansum", out, _OUT_NANSUM)
+    if kind is not None and input._array.size and (kind.kind == "c" or (dtype is None and kind.kind in "bui")):
+        call.refuse_gradients(red.nansum_dim.row, (input,), out)
+        raise not_implemented("nansum_cpu", np.empty(0, kind))
+    return call.call(red.nansum_dim.row, (input,), (dim, keepdim, kind), out)
 
 
-def _mean_kind(input: Any, dtype: Any) -> Any:
+def _mean_kind(input: Any, dtype: Any, function: str = "mean", out: Any = None) -> Any:
     """The input of a mean in the type asked for."""
     if dtype is not None:
-        dtype = dtypes.demand(dtype, "mean")
+        dtype = dtypes.demand(dtype, function)
         if not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError(
-                "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
-                f"dtype. Got: {dtype.scalar_name}"
+                f"{function}(): could not infer output dtype. Optional dtype must be either a floating point or "
+                f"complex dtype. Got: {dtype.scalar_name}"
             )
+        numpy_dtype(dtype, function, out)
         return input.to(dtype)
     return input
 
@@ -166,7 +182,7 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
 def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or the means along ``dim``."""
     if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
-        input = _mean_kind(input, dtype)
+        input = _mean_kind(input, dtype, "mean", out)
     if dim is UNSET:
         return mean_all(input) if out is None else mean_all(input, out=out)
     if keepdim is not False and keepdim is not True:
@@ -182,16 +198,18 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_name}"
         )
+    _mean_kind(input, dtype, "nanmean")
     numbers = sum(red.present(input), dim, keepdim)
-    return nansum(input, dim, keepdim, dtype=dtype).div(numbers, out=out)
+    return nansum(input, dim, keepdim, dtype=dtype, out=out).div(numbers, out=out)
 
 
 @composite(name="prod")
 def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or the products along ``dim``."""
+    if dim is UNSET:
+        _refuse_out("prod", out, dtype, *_PROD)
     kind = None if dtype is None and out is None else numpy_dtype(dtype, "prod", out)
     if dim is UNSET:
-        _refuse_out("prod", out, *_PROD)
         return red.prod_all(input, None) if kind is None else call.call(red.prod_all.row, (input,), (kind,))
     check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):
@@ -207,11 +225,20 @@ def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = No
 # -- variances ---------------------------------------------------------------------------------------------------------
 
 
+_SPREAD = (
+    "Tensor input, tuple of ints dim, bool unbiased = True, bool keepdim = False",
+    "Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False",
+    "Tensor input, bool unbiased = True",
+)
+
+
 def _spread_arguments(
     function: str, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> tuple[Any, Any, bool]:
     """The dims, the correction and keepdim of the overloads of ``var`` and ``std``."""
     check_tensor(input, function)
+    if type(keepdim) is not bool:
+        raise invalid(function, f"keepdim={called(keepdim)}", *_SPREAD)
     if type(dim) is bool:
         if unbiased is not UNSET or correction is not UNSET:
             raise TypeError(f"{function}(): argument 'dim' (position 2) must be tuple of ints, not bool")
@@ -292,11 +319,21 @@ def _extreme(
     return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
+_CAN_CAST = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
+
+
+def _into_castable(row: Any, input: Any, out: Any) -> Any:
+    """The extreme of all elements put into ``out=``, whose dtype PyTorch looks at first."""
+    call.refuse_gradients(row.row, (input,), out)
+    check_dtype(row.row.name, out, input.dtype, errors.ASSERTED.format(_CAN_CAST), True)
+    return row(input, out=out)
+
+
 @composite(name="max", page="torch")
 def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise."""
     if dim is UNSET and other is None:
-        return max_all(input) if out is None else max_all(input, out=out)
+        return max_all(input) if out is None else _into_castable(max_all, input, out)
     return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
 
 
@@ -304,16 +341,17 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
 def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
     if dim is UNSET and other is None:
-        return min_all(input) if out is None else min_all(input, out=out)
+        return min_all(input) if out is None else _into_castable(min_all, input, out)
     return _extreme("min", results.min, min_dim, minimum, input, dim, keepdim, out, other)
 
 
 def _dims_with_elements(dim: Any, input: Any, function: str) -> Any:
     """``real_dims``; PyTorch's error, which names them as they were given, where one is empty."""
-    axes = real_dims(dim, input, function)
-    if axes and not input._array.size:
-        ext.refuse_empty(function, input._array, dim)
-    return axes
+    if isinstance(input, Tensor) and not input._array.size and dim is not None:
+        for each in dim if isinstance(dim, (tuple, list)) else (dim,):
+            one_dim(each, input._array.ndim, function)
+            ext.refuse_empty(function, input._array, (each,))
+    return real_dims(dim, input, function)
 
 
 @composite()

@@ -234,9 +234,10 @@ def present(self: Any, /) -> Any:
 
 
 @op(node="NansumBackward0", public=False, hidden=("self_sizes",), layout="plain", batched="dims")
-def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sums along ``dim`` of what is not NaN."""
-    return along(self if self.dtype.kind in "bui" else np.where(self == self, self, self.dtype.type(0)), dim, keepdim)
+    numbers = np.where(self == self, self, self.dtype.type(0))
+    return along(numbers, dim, keepdim) if dtype is None else along(numbers.astype(dtype), dim, keepdim).astype(dtype)
 
 
 nansum_dim.derivative(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.tensor import Tensor, number_of, wrap
-from ...ground import dtypes, modes
+from ...core.tensor import Tensor, wrap
+from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
@@ -16,7 +16,7 @@ from ...ops.declare import composite
 from ...tensor import writable
 from ...tensor.lifted import all_values
 from ..index import slices
-from ..index.getitem import prepared, put_in_place
+from ..index.getitem import put_in_place
 from ..index.rows import blank, masked_fill
 from ..shape.functions import whole
 from . import rows
@@ -54,6 +54,7 @@ _DEPRECATED = (
     "release. Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
 )
+_NUMBERS = (int, float, complex, np.number)
 _warned: set[str] = set()
 
 
@@ -65,9 +66,13 @@ def _warn_once(text: str) -> None:
 
 def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> tuple[Any, Any, Any]:
     """The row of ``scatter`` that fits, its further inputs and its settings."""
-    if src is None and value is None:
-        raise TypeError(_SCATTER.format(f"{called(dim)}, {called(index)}"))
+    if isinstance(value, Tensor) and not (value._array.ndim or value.requires_grad):
+        value = value.item()  # type: ignore[attr-defined]
     source = value if src is None else src
+    kinds = _NUMBERS if src is None else (*_NUMBERS, Tensor)
+    if not isinstance(source, kinds) or None not in (src, value):
+        given = [each for each in (dim, index, src, value) if each is not None]
+        raise TypeError(_SCATTER.format(", ".join(map(called, given))))
     _index("scatter", index)
     dim = whole("scatter", dim)
     if reduce is not None:
@@ -88,14 +93,25 @@ def _everywhere(index: Tensor) -> Tensor:
     return wrap(np.ones(index._array.shape, bool))
 
 
+def _placed(row: Any, tensors: Any, settings: Any, out: Any) -> Tensor:
+    """A row of scatter; where ``out=`` lies on what is read PyTorch tells before its dtype."""
+    try:
+        return row(*tensors, *settings, out=out)  # type: ignore[no-any-return]
+    except RuntimeError as error:
+        if str(error).startswith(errors.OUT_DTYPE[:20]):
+            for tensor in tensors[1:]:
+                writable.check_overlap_with(out, tensor, True)
+        raise
+
+
 @composite()
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None,
     out: Any = None,
 ) -> Tensor:  # fmt: skip
     """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
-    row, others, settings = _placing(input, dim, index, src, number_of(value), reduce)
-    return row(input, *others, *settings, out=out)  # type: ignore[no-any-return]
+    row, others, settings = _placing(input, dim, index, src, value, reduce)
+    return _placed(row, (input, *others), settings, out)
 
 
 @composite(function=False)
@@ -103,7 +119,7 @@ def scatter_(
     self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
     """In-place :func:`scatter`."""
-    row, others, settings = _placing(self, dim, index, src, number_of(value), reduce)
+    row, others, settings = _placing(self, dim, index, src, value, reduce)
     return write.in_place(row.row, self, others, settings)
 
 
@@ -111,7 +127,7 @@ def scatter_(
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """The tensor with ``src`` added where ``index`` points along ``dim``."""
     _index("scatter_add", index)
-    return rows.scatter_add(input, index, src, dim, out=out)
+    return _placed(rows.scatter_add, (input, index, src), (dim,), out)
 
 
 @composite(function=False)
@@ -127,7 +143,7 @@ def scatter_reduce(
 ) -> Tensor:
     """The tensor with what ``src`` sends to each place reduced into it."""
     _index("scatter_reduce", index)
-    return rows.scatter_reduce(input, index, src, dim, reduce, include_self, out=out)
+    return _placed(rows.scatter_reduce, (input, index, src), (dim, reduce, include_self), out)
 
 
 @composite(function=False)
@@ -142,18 +158,29 @@ def scatter_reduce_(
 # -- whole slices ------------------------------------------------------------------------------------------------------
 
 
+def _factor(function: str, alpha: Any, input: Any) -> Any:
+    """A number by which is multiplied; PyTorch's error for anything else."""
+    if isinstance(alpha, Tensor) and not (alpha._array.ndim or alpha.requires_grad):
+        alpha = alpha.item()  # type: ignore[attr-defined]
+    if not isinstance(alpha, _NUMBERS):
+        raise TypeError(f"{function}(): argument 'alpha' must be Number, not {called(alpha)}")
+    if isinstance(alpha, complex) and isinstance(input, Tensor):
+        dtypes.check_number(alpha, input._array.dtype)
+    return alpha
+
+
 @composite()
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Any = None) -> Tensor:
     """The tensor with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     _index("index_add", index)
-    return slices.index_add(input, index, source, dim, alpha, out=out)
+    return slices.index_add(input, index, source, dim, _factor("index_add", alpha, input), out=out)
 
 
 @composite(function=False)
 def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place :func:`index_add`."""
     _index("index_add_", index)
-    return write.in_place(slices.index_add.row, self, (index, source), (dim, alpha))
+    return write.in_place(slices.index_add.row, self, (index, source), (dim, _factor("index_add_", alpha, self)))
 
 
 @composite()
@@ -213,7 +240,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if writable.is_doubled(self._array):
         everywhere = [None] * slices.filled_axis(self._array, index._array, dim)
         filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
-        put_in_place("index_fill_", self, prepared(self, [*everywhere, index]), filling)
+        put_in_place("index_fill_", self, [*everywhere, index], filling)
         return self
     return write.in_place(row.row, self, others, settings)
 
@@ -309,8 +336,5 @@ def segment_reduce(
     if bounds._array.dtype.kind != "i" or bounds._array.itemsize < 4:
         raise not_implemented(f"_segment_reduce_{word}_cpu_kernel1", bounds._array)
     if offsets is not None and (np.diff(all_values(offsets)) < 0).any():
-        raise RuntimeError(
-            "Expected segment_length >= 0 to be true, but got false.  (Could this error message be improved?  If so, "
-            "please report an enhancement request to PyTorch.)"
-        )
+        raise RuntimeError(errors.ASSERTED.format("segment_length >= 0"))
     return segmented(data, lengths, offsets, _NAMES[reduce], axis, initial)  # type: ignore[no-any-return]

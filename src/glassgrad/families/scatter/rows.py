@@ -54,9 +54,11 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     if shape == sizes and src is None:
         check_bounds(index, sizes[axis], axis)
         return axis
-    if src is not None and max(src.ndim, 1) != len(shape):
-        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     beyond = [at for at, size in enumerate(shape) if at != axis and size > sizes[at]]
+    if src is not None and max(src.ndim, 1) != len(shape):
+        if 0 < src.ndim < len(shape) and not (beyond or any(n > m for n, m in zip(shape, src.shape, strict=False))):
+            axis_of(src.ndim, src.ndim)  # the first size that PyTorch misses
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     if name == "gather":
         if beyond:
             raise RuntimeError(

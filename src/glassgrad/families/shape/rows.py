@@ -251,7 +251,7 @@ def expand(self: Any, /, sizes: Any) -> Any:
     lead = len(sizes) - len(shape)
     if not shape:
         if lead and min(sizes) < 0:
-            _negative_lead(sizes, lead)
+            _negative_lead(sizes, 0)
         return strided(self, sizes, (0,) * lead)
     if lead < 0:
         raise RuntimeError(
@@ -286,7 +286,9 @@ expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
 def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
     lead = len(sizes) - len(shape)
     pairs = [*enumerate(zip(shape, wide, strict=True))]
-    index = next(i for i, (n, m) in reversed(pairs) if m not in (-1, n) and (n != 1 or m < 0))
+    index = next((i for i, (n, m) in reversed(pairs) if m not in (-1, n) and n != 1), None)
+    if index is None:
+        return _negative_lead(sizes, 0)
     raise RuntimeError(
         f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at "
         f"non-singleton dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"
@@ -303,7 +305,9 @@ def _leading(sizes: Any, strides: list[int], lead: int) -> None:
 
 
 def _negative_lead(sizes: Any, lead: int) -> None:
-    index = next(index for index in reversed(range(lead)) if sizes[index] < 0)
+    index = next((index for index in reversed(range(lead)) if sizes[index] == -1), None)
+    if index is None:
+        raise RuntimeError("numel: integer multiplication overflow")
     raise RuntimeError(
         f"The expanded size of the tensor ({sizes[index]}) isn't allowed in a leading, non-existing dimension {index}"
     )

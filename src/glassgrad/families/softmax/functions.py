@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import call
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import get_default_dtype
@@ -51,6 +52,10 @@ def log_softmax_along(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: A
 def logsumexp(input: Any, dim: int | Sequence[int] = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The logarithms of the sums of exponentials along ``dim``; integers become floats."""
     check_tensor(input, "logsumexp")
+    if isinstance(out, Tensor) and not (out.dtype.is_floating_point or out.dtype.is_complex):
+        call.refuse_gradients(rows.logsumexp_dim.row, (input,), out)
+        name = out.dtype.scalar_name
+        raise RuntimeError(f"logsumexp(): Expected floating point type for result tensor, but got: {name}")
     if input._array.dtype.kind in "bui":
         input = input.to(get_default_dtype())
     return rows.logsumexp_dim(input, some_dims(dim, input._array.ndim, "logsumexp"), keepdim, out=out)

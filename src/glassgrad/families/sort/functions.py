@@ -16,10 +16,20 @@ from ...tensor.out import Composed, into
 from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import select
 from ..query.functions import result_type
+from ..scatter.kernels import inside
 from ..shape.rows import axis_of
 from . import rows
 
 _new = tuple.__new__
+
+
+_SORTED = "*, bool stable, int dim = -1, bool descending = False", "int dim = -1, bool descending = False"
+
+
+def _check_flags(name: str, descending: Any, stable: Any) -> None:
+    """Raise PyTorch's error unless what says how to sort are truth values."""
+    if not isinstance(descending, bool) or not isinstance(stable, (bool, type(None))):
+        raise no_match(name, (descending, stable), *(f"Tensor input, {form}" for form in _SORTED))
 
 
 @composite()
@@ -27,6 +37,7 @@ def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool
     """The elements in order along ``dim``, and where they were."""
     if type(dim) is bool:  # sort(descending)
         dim, descending = -1, dim
+    _check_flags("sort", descending, stable)
     row = rows.sort if stable is None else rows.sort_stable
     return _new(results.sort, row(input, dim, descending, out=out))
 
@@ -45,6 +56,7 @@ def argsort(
     """Where the elements are that come in order along ``dim``."""
     if out is not None and stable is None:
         raise TypeError('argsort() missing 1 required positional arguments: "stable"')
+    _check_flags("argsort", descending, stable)
     places = rows.sort(input, dim, descending)[1]
     return places if out is None else into(Composed("argsort"), (input,), out, places)  # type: ignore[no-any-return]
 
@@ -147,7 +159,11 @@ def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_co
 @composite()
 def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: one in a row, or a vector for each dimension."""
+    if not isinstance(as_tuple, bool):
+        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {dtypes.called(as_tuple)}")
     if as_tuple and out is not None:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {dtypes.called(out)}")
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     indices = rows.nonzero(input, out=out)
     if not as_tuple:
@@ -193,8 +209,6 @@ def searchsorted(
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
     rows_of = sorted_sequence._array.shape
-    if not rows_of:
-        raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     values = _values("searchsorted", input)
     if len(rows_of) != 1:
         if not values._array.ndim:
@@ -202,6 +216,8 @@ def searchsorted(
                 f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
                 f"boundaries tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
             )
+        if not rows_of:
+            raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
         if rows_of[:-1] != values._array.shape[:-1]:
             raise RuntimeError(
                 f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
@@ -217,6 +233,8 @@ def searchsorted(
         if sorter._array.dtype != np.int64:
             kind = sorter.dtype.scalar_name
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
+        if not inside(sorter._array, rows_of[-1]):
+            raise RuntimeError(f"{name}: sorter index out of range")
         sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     _check_out(out, out_int32)
     return rows.searchsorted(_numbers(sorted_sequence, values), values, right, out_int32, out=out)
@@ -253,6 +271,8 @@ def bucketize(
 @composite()
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each small integer occurs, or the sum of the weights where it does."""
+    if isinstance(weights, Tensor) and weights.dtype.is_complex:
+        weights = weights.to(dtypes.float64)  # type: ignore[attr-defined]
     return rows.bincount(input, weights, minlength)
 
 

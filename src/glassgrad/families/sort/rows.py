@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from math import prod
 from typing import Any
 
@@ -165,9 +166,15 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
     if self.dtype.kind not in "fV":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    bins = operator.index(bins)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
+    for position, (name, end) in enumerate((("min", low), ("max", high)), 3):
+        if isinstance(end, str) or np.ndim(end):
+            kind = dtypes.called(end)
+            raise TypeError(f"histc(): argument '{name}' (position {position}) must be Number, not {kind}")
+        dtypes.check_number(end, self.dtype)
     if low == high and self.size:
         low, high = self.min().item(), self.max().item()
     if low == high:
@@ -177,8 +184,10 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     values = self.reshape(-1)
+    kind = values.dtype.type
+    low, high = kind(low), kind(high)
     values = values[(values >= low) & (values <= high)]
-    indices = ((values - low) / (high - low) * bins).astype(np.intp)
+    indices = ((values - low) * kind(bins) / (high - low)).astype(np.intp)
     indices[indices == bins] = bins - 1
     return np.bincount(indices, minlength=bins).astype(self.dtype)
 

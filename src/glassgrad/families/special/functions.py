@@ -10,7 +10,8 @@ from ...ground.dtypes import get_default_dtype
 from ...ground.listening import audible
 from ...ops import return_types as results
 from ...ops.declare import composite
-from ..arithmetic.functions import is_number, need_tensor, no_match, of_two, plain
+from ...tensor import writable
+from ..arithmetic.functions import is_number, need_tensor, no_match, of_two, plain, written
 from ..arithmetic.rows import add_number, mul_number
 from ..pointwise.rows import frexp_parts
 from . import rows as gamma
@@ -23,6 +24,14 @@ _DEGREE = (
     "Tensor input, Number n, *, Tensor out = None",
 )
 _ROOT_HALF = 0.7071067811865476
+
+
+@composite(function=False)
+def mvlgamma_(self: Tensor, p: int) -> Tensor:
+    """In-place :func:`mvlgamma`."""
+    writable.check_writable(self, False)
+    special.check_dimension(p)
+    return written(special.mvlgamma, self, settings=(p,))
 
 
 @audible

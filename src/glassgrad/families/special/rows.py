@@ -280,6 +280,12 @@ def _no_bool(self: Any) -> None:
         raise RuntimeError("The input tensor may not be a boolean tensor.")
 
 
+def check_dimension(p: int) -> None:
+    """Raise PyTorch's error for a gamma function of no dimension."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+
+
 @op(
     inplace=True, typed="float", refuses=_no_bool, serves=(FLOATS, "arange_cpu"), halves="single", batched="point"
 )
@@ -288,8 +294,7 @@ def mvlgamma(self: Any, /, p: int) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.multigammaln
     """
-    if p < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
+    check_dimension(p)
     if p >= 2**63:  # of which nobody sees the end
         raise ValueError("Overflow when unpacking long long")
     kind = self.dtype.type
