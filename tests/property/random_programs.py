@@ -320,7 +320,7 @@ def is_bound(run: Run, tensor: Any) -> bool:
     """Whether a tensor has a history, or no elements, or lies in another's memory: what another size then means."""
     place = tensor.untyped_storage().data_ptr()
     shared = sum(other.untyped_storage().data_ptr() == place for other in run.pool.values()) > 1
-    return shared or tensor.requires_grad or tensor._is_view() or is_empty(run)
+    return shared or tensor.requires_grad or is_empty(run)
 
 
 def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
