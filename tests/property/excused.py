@@ -188,6 +188,7 @@ REASONS = [
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
+    Reason("truth values that are targets", "refused", "Subtraction, the", r"bool(.|\n)*smooth_l1(.|\n)*create_graph"),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
     Reason("PyTorch's kernels assert", "taken|type", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
     Reason("linear has no out=", "refused|type", r"linear\(\) got an unexpected keyword argument 'out'"),
@@ -349,7 +350,7 @@ TRAINED = [
     Reason("matrix_exp of halves", "^numbers", "", r"(?s)(?=.*bfloat16).*matrix_exp"),
     Reason("where results lie", "node", "UnsafeView.*FlashAttention", "LocalResponseNorm"),
     Reason("values at infinity", "numbers", r"inf\b", "SoftMarginLoss"),
-    Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "RMSNorm"),
+    Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "RMSNorm|rms_norm"),
     Reason("where results lie that are drawn upon", "numbers", "", r"channels_last(.|\n)*LocalResponse(.|\n)*Dropout"),
     Reason("roots near zero", "numbers", "", r"(LPPool\dd|PairwiseDistance)\(0\.5"),
     Reason("sequences round once", "numbers.grad", "", r"bfloat16(.|\n)*(LSTM|GRU|RNN)(.|\n)*Norm"),

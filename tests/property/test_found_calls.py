@@ -88,6 +88,10 @@ CALLS = {
         torch.tensordot(a, a, 2**63) | torch.linalg.norm(a, 2**63) | torch.nn.functional.embedding(i, b, 2**63)
     """,
     "what comes first": """
+        torch.masked_scatter(a, a, a.double()) | a.masked_scatter(i, a) | a.masked_scatter_(i, a.half())
+        torch.masked_scatter(a, i[:, :2] > 2, a.double()) | a.masked_scatter_(i[:, :2], a) | a[0, 0][1.5] | a[0, 0][0, 'x']
+        a[0, 0].__setitem__(1.5, 2) | a[0, 0, 1.5] | a[1.5] | torch.istft(z[0, 0], 4, onesided=True)
+        torch.istft(z[0], 4, onesided=True)
         torch.rsub(a, torch.ones(0, 3)) | torch.narrow(a, 0, a, 1) | torch.unravel_index(i[0].short(), (2, 3))
         torch.poisson(c / 0 * 0) | torch.cov(a, aweights=c[:3] / 0 * 0) | a.addcmul_(a, a, value=a)
         torch.slogdet(x[:2, :2], out=(x[0, 0], x[0, 0])) | torch.median(x, dim=1, out=torch.zeros(0))

@@ -184,7 +184,8 @@ def istft(
         raise wrong(": input tensor cannot be empty.")
     ndim = len(sizes)
     if ndim < 2:
-        raise IndexError(f"Dimension out of range (expected to be in range of [-{ndim + 1}, {ndim}], but got -3)")
+        limits = f"[{-ndim - 1}, {ndim}]"
+        raise IndexError(f"Dimension out of range (expected to be in range of {limits}, but got {-2 - ndim})")
     if ndim > 3:
         raise wrong(f": expected a tensor with 3 or 4 dimensions, but got {ndim + 1}")
     half = sizes[-2] != n_fft if onesided is None else onesided

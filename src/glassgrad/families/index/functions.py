@@ -222,9 +222,17 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     return rows.masked_select(input, mask, out=out)
 
 
+def _check_source(self: Tensor, source: Tensor) -> None:
+    if source.dtype is not self.dtype:
+        names = f"{self.dtype.scalar_name} and {source.dtype.scalar_name}"
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{names}")
+
+
 @composite()
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The tensor with the elements of ``source``, in order, where ``mask`` holds."""
+    rows.together(mask._array.shape, input._array.shape)  # which may refuse
+    _check_source(input, source)
     _check_mask("masked_scatter", mask, "scatter")
     return rows.masked_scatter(input, mask, source)
 
@@ -233,8 +241,9 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`masked_scatter`."""
     writable.check_writable(self, False)
-    _check_mask("masked_scatter_", mask, "scatter")
+    _check_source(self, source)
     expand(mask, self._array.shape)  # which may refuse
+    _check_mask("masked_scatter_", mask, "scatter")
     return write.in_place(rows.masked_scatter.row, self, (mask, source), ())
 
 

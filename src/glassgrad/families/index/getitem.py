@@ -223,7 +223,12 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
     dim = 0
     indices: list[Any] = []
     numbers: list[Tensor] = []  # that differ among the examples of a batch: their dimensions are put last
-    keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
+    try:
+        keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
+    except (IndexError, TypeError):
+        if sum([_consumed(key) for key in keys]) > self._array.ndim:  # which PyTorch tells first
+            raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}") from None
+        raise
     taken = 0
     for key in keys:
         taken += _consumed(key)

@@ -563,11 +563,6 @@ def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
     if self.shape != mask.shape:
         sizes = together(mask.shape, self.shape)
         self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
-    if source.dtype != self.dtype:
-        raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got{dtypes.of(self.dtype).scalar_name} "
-            f"and {dtypes.of(source.dtype).scalar_name}"
-        )
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")

@@ -191,12 +191,11 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """The binary cross entropy of every class, averaged over classes."""
-    mode = number(reduction, size_average, reduce)
     values = neg(target * logsigmoid(input) + (1 - target) * logsigmoid(neg(input)))
     if weight is not None:
         values = values * weight
     count = input.size(-1)
-    return reduced(sum_dim(values, (input._array.ndim - 1,), False) / count, mode)
+    return reduced(sum_dim(values, (input._array.ndim - 1,), False) / count, number(reduction, size_average, reduce))
 
 
 # -- likelihoods -------------------------------------------------------------------------------------------------------
