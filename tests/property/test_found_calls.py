@@ -87,9 +87,18 @@ CALLS = {
         a.view(torch.int32, kepdim=True)
         torch.tensordot(a, a, 2**63) | torch.linalg.norm(a, 2**63) | torch.nn.functional.embedding(i, b, 2**63)
     """,
+    "truth into bytes, and bytes into truth": """
+        torch.any(a, 0, out=torch.zeros(0).byte()) | torch.all(a.byte(), out=torch.zeros(0).bool()) | torch.any(i, ())
+        torch.any(a.byte(), 0, out=torch.zeros(0).bool()) | torch.all(a, out=torch.zeros(0).byte())
+        torch.any(a.byte(), ()) | torch.any(a, (), out=torch.zeros(0).byte()) | torch.any(a[:0], ())
+        torch.all(a, (), True, out=torch.zeros(0))
+        torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
+    """,
     "what comes first": """
         torch.masked_scatter(a, a, a.double()) | a.masked_scatter(i, a) | a.masked_scatter_(i, a.half())
-        torch.masked_scatter(a, i[:, :2] > 2, a.double()) | a.masked_scatter_(i[:, :2], a) | a[0, 0][1.5] | a[0, 0][0, 'x']
+        torch.masked_scatter(a, i[:, :2] > 2, a.double()) | a.masked_scatter_(i[:, :2], a) | a[0, 0][1.5]
+        a[0, 0][0, 'x'] | torch.pow(5, x[0], out=torch.zeros(0).long())
+        torch.pow(x[0], 5, out=torch.zeros(0).long())
         a[0, 0].__setitem__(1.5, 2) | a[0, 0, 1.5] | a[1.5] | torch.istft(z[0, 0], 4, onesided=True)
         torch.istft(z[0], 4, onesided=True)
         torch.rsub(a, torch.ones(0, 3)) | torch.narrow(a, 0, a, 1) | torch.unravel_index(i[0].short(), (2, 3))

@@ -481,10 +481,10 @@ def _test(name: str, which: str, ufunc: Any) -> Any:
         batched="dims",
     )
     @named(f"{name}_dim", which=which)
-    def test(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    def test(self: Any, /, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         """Whether {which} nonzero along ``dim``."""
-        truth = ufunc.reduce(self != 0, axis=dim, keepdims=keepdim) if self.ndim else self != 0
-        return truth.astype(self.dtype) if self.dtype == np.uint8 else np.asarray(truth)[()]
+        truth = np.asarray(ufunc.reduce(self != 0, axis=dim, keepdims=keepdim) if self.ndim else self != 0)
+        return truth.astype(dtype or (self.dtype if self.dtype == np.uint8 else np.bool_), copy=False)[()]
 
     return test
 

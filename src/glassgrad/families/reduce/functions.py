@@ -432,9 +432,11 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
 
 def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
     check_tensor(input, name)
-    if isinstance(dim, (tuple, list)) and not dim:  # no dimension at all: each element by itself
-        return input != 0
-    return row(input, some_dims(dim, input._array.ndim, name), keepdim, out=out)
+    no_dim = isinstance(dim, (tuple, list)) and not dim  # each element by itself
+    dim = () if no_dim else some_dims(dim, input._array.ndim, name)
+    if isinstance(out, Tensor) and out._array.dtype.char in "?B":  # into either
+        return call.call(row.row, (input,), (dim, keepdim, out._array.dtype), out)
+    return row(input, dim, keepdim, out=out)
 
 
 @composite(name="all")
