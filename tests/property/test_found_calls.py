@@ -95,6 +95,8 @@ CALLS = {
         torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
     """,
     "what comes first": """
+        c.sort(True) | torch.sort(c, True, True) | c.argsort(False) | c.sort(0, True)
+        torch.nn.functional.multi_margin_loss(a, i[:, 0], margin=x)
         torch.masked_scatter(a, a, a.double()) | a.masked_scatter(i, a) | a.masked_scatter_(i, a.half())
         torch.masked_scatter(a, i[:, :2] > 2, a.double()) | a.masked_scatter_(i[:, :2], a) | a[0, 0][1.5]
         a[0, 0][0, 'x'] | torch.pow(5, x[0], out=torch.zeros(0).long())

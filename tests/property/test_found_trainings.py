@@ -15,6 +15,31 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "layers of halves over single numbers within autocast": """
+        l = torch.nn.LSTM(4, 4, 2).bfloat16()
+        x = torch.randn(3, 2, 4)
+        with torch.autocast("cpu"): a = l(x)[0]; b = l(rnn.pack_sequence([*x]))[0].data; c = l(x, l(x)[1])[1][1]
+        with torch.autocast("cpu"): d = l(rnn.pack_sequence([x[0], x[1][:1]]))[0].data
+    """,
+    "parameters are written from sparse gradients": """
+        a = torch.nn.Parameter(torch.ones(4, 2))
+        torch.nn.functional.embedding(torch.tensor([1, 1, 3]), a, sparse=True).sum().backward()
+        g = a.grad
+        with torch.no_grad(): a.add_(g, alpha=-0.1); a.sub_(g, alpha=0.1); a -= 0.1 * g; a += g
+        b = torch.ones(8, 2); v = b[:4]; v.add_(g); v.mul_(g)
+        b[:2].add_(g)
+        b[:4].copy_(g)
+        b[:4].div_(g)
+    """,
+    "parts that are set to numbers within transforms": """
+        a = torch.arange(16.0).reshape(2, 2, 4)
+        def f(x): o = x.clone(); o[0] = 2.0; o[1, 1:] = x[0, 0]; return o.sum()
+        b = torch.func.vmap(torch.func.grad(f))(a)
+        def g(x): return (x * 1).index_put_((torch.tensor([0]),), x[-1:]).sum()
+        c = torch.func.jacfwd(g)(a[0])
+        d = torch.func.vmap(g)(a)
+        e = torch.func.hessian(lambda x: (x * x).index_put_((torch.tensor([0]),), x[-1:]).square().sum())(a[0, 0])
+    """,
     "what pads a table gets no gradient, of NaN neither": """
         F = torch.nn.functional
         n = float("nan"); i = torch.tensor([0, 1, 1, 2]); b = torch.tensor([0, 1])

@@ -140,7 +140,8 @@ class Forward(Level):
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller
             old = self.dual(clone(target.value), None if target.tangent is None else clone(target.tangent))
-        result = self.call(row, (old, *others), settings)
+        below = self.below(settings) if row.name in levels.INDEXED else settings
+        result = self.call(row, (old, *others), below)
         writable.check_fits(target, result._array.shape)
         writable.check_cast(result._array.dtype, target)
         copy = TABLE["copy"]

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..core import call, write
 from ..core.call import NOT_TAKEN
-from ..core.row import Row
+from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
 from ..ground.meta import blank
-from ..tensor import lifted
+from ..tensor import lifted, writable
 from ..tensor.parameter import Parameter
 from .torch_function import ask, heed, is_inner, overloaded, row_overridden
 
@@ -48,6 +48,8 @@ def strangers_written(row: Row, target: Any, others: Sequence[Any], settings: Se
     heed((target, *others))
     if lifted.is_lifted((target, *others)):
         return lifted.write(row, target, others, settings)
+    if any(map(_overrides, others)) and not _overrides(target):
+        return _written_from_sparse(row, target, others, settings)
     if not overloaded(others):
         return NOT_TAKEN
 
@@ -56,6 +58,19 @@ def strangers_written(row: Row, target: Any, others: Sequence[Any], settings: Se
 
     again.__name__ = f"{row.name}_"
     return ask(again, overloaded((target, *others)), (target, *others), None)  # types that want results of their own
+
+
+def _written_from_sparse(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> Any:
+    """A write of what is computed with sparse tensors into one that is not."""
+    if row.name == "copy":
+        kinds = dtypes.type_name(target.dtype), dtypes.type_name(others[0].dtype).replace("torch.", "torch.sparse.")
+        raise RuntimeError(
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = {} and src type = "
+            "{}".format(*kinds)
+        )
+    result = row.caller(target, *others, *settings)
+    writable.check_cast(result._array.dtype, target)
+    return write.in_place(TABLE["copy"], target, (result.to_dense() if result.is_sparse else result,), ())
 
 
 def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.row import op
 from ...ground.layout import in_columns
 from ...kernels.columns import not_implemented
+from ..compare.rows import zero_like
 from ..join.rows import cat, tril, triu
 from . import kernels as triangle
 from .rows import LinAlgError, adjoint, conjugated, lu_solved, mathematics, narrowed, times, turned, which
@@ -99,7 +100,7 @@ def _slopes_of_triangular_solve(
     """As those of substitution; the copy passes on what reaches it."""
     grad, copied = grads
     if grad is None:
-        return None, narrowed(copied, A_sizes)
+        return narrowed(zero_like(solution), self_sizes), narrowed(copied, A_sizes)
     matrix = conjugated(A) if transpose else adjoint(A)
     toward = substitute(matrix, grad, upper if transpose else not upper, True, unitriangular)
     pull = -times(toward, adjoint(solution))

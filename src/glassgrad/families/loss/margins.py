@@ -172,6 +172,8 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    if isinstance(margin, Tensor) and (margin._array.ndim or margin.requires_grad):
+        raise TypeError("multi_margin_loss(): argument 'margin' (position 4) must be Number, not Tensor")
     no_slope("multi_margin_loss", weight=weight)
     return rows.multi_margin_loss(input, target, weight, p, margin, mode)
 

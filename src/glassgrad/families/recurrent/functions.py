@@ -213,12 +213,14 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 def _by_onednn(call: Network) -> bool:
     """Whether PyTorch gives whole layers to oneDNN: samples of one length, single precision, and no projections."""
     tensors = (call.input, *call.params, *call.hx)
+    arrays = [tensor._array for tensor in tensors]
     sizes = call.sizes
     if (
         sizes is not None
         and (len({*sizes}) != 1 or call.input._array.ndim != 2 or sum(sizes) != len(call.input._array))
         or any(isinstance(tensor, Lifted) for tensor in tensors)  # transforms see through the other row, not this one
-        or any(tensor._array.dtype is not F32 for tensor in tensors)
+        or call.input._array.dtype is not F32
+        or any(array.dtype is not F32 and (array.itemsize > 2 or not _autocasts()) for array in arrays)  # made halves
         or not call.input._array.size
     ):
         return False

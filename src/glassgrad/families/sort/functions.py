@@ -26,18 +26,16 @@ _new = tuple.__new__
 _SORTED = "*, bool stable, int dim = -1, bool descending = False", "int dim = -1, bool descending = False"
 
 
-def _check_flags(name: str, descending: Any, stable: Any) -> None:
-    """Raise PyTorch's error unless what says how to sort are truth values."""
-    if not isinstance(descending, bool) or not isinstance(stable, (bool, type(None))):
-        raise no_match(name, (descending, stable), *(f"Tensor input, {form}" for form in _SORTED))
+def _check_flags(name: str, dim: Any, descending: Any, stable: Any) -> None:
+    """Raise PyTorch's error unless what says how to sort are truth values, and the dimension is none."""
+    if isinstance(dim, bool) or not isinstance(descending, bool) or not isinstance(stable, (bool, type(None))):
+        raise no_match(name, (dim, descending, stable), *(f"Tensor input, {form}" for form in _SORTED))
 
 
 @composite()
 def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool | None = None, out: Any = None) -> Any:
     """The elements in order along ``dim``, and where they were."""
-    if type(dim) is bool:  # sort(descending)
-        dim, descending = -1, dim
-    _check_flags("sort", descending, stable)
+    _check_flags("sort", dim, descending, stable)
     row = rows.sort if stable is None else rows.sort_stable
     return _new(results.sort, row(input, dim, descending, out=out))
 
@@ -56,7 +54,7 @@ def argsort(
     """Where the elements are that come in order along ``dim``."""
     if out is not None and stable is None:
         raise TypeError('argsort() missing 1 required positional arguments: "stable"')
-    _check_flags("argsort", descending, stable)
+    _check_flags("argsort", dim, descending, stable)
     places = rows.sort(input, dim, descending)[1]
     return places if out is None else into(Composed("argsort"), (input,), out, places)  # type: ignore[no-any-return]
 

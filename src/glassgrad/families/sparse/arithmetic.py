@@ -35,6 +35,11 @@ def _agreed(self: Any, other: Any) -> tuple[Any, Any]:
 def _add(self: Any, other: Any, alpha: Any = 1, row: Any = rows.added) -> Any:
     if not isinstance(other, SparseTensor):
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    if self.shape != other.shape and not isinstance(self, SparseTensor):
+        raise RuntimeError(
+            f"add: expected 'self' and 'other' to have same size, but self has size {list(self.shape)} while other has "
+            f"size {list(other.shape)} (FYI: dense-sparse addition does not currently support broadcasting)"
+        )
     return row(*_agreed(self, other), alpha)
 
 
