@@ -119,7 +119,7 @@ REASONS = [
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
     Reason("NaN that a rule of PyTorch's drops", "numbers.grad", "nan", "logcumsumexp"),
     Reason("values at infinity", "numbers", "inf", r"e\+30(.|\n)*soft_margin_loss"),
-    Reason("values at infinity", "taken", "svd: .*failed to converge", r"inf(.|\n)*(cond|svd)\("),
+    Reason("values at infinity", "taken", "svd: .*failed to converge", r"inf(.|\n)*(cond|svd|norm)\("),
     Reason("values at infinity", "taken", "not have full rank", r"inf(.|\n)*lstsq\("),
     Reason("where results lie that are drawn upon", "numbers", "", r"\.mT(.|\n)*binomial"),
     Reason("a rule of PyTorch's gives another shape", "taken", "^.'RuntimeError', 'The size of", "scatter_reduce"),
@@ -170,6 +170,7 @@ REASONS = [
     Reason("values at infinity", "numbers", "nan|inf", r"norm\w*\(|gelu|(qr|svd|prod|dist|solve|inv)\("),
     Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
     Reason("values at infinity", "numbers.grad", "", r"e\+30(.|\n)*logcumsumexp"),
+    Reason("values at infinity", "numbers", "nan", r"nan_to_num(.|\n)*create_graph"),
     Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
     Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|addb?mm|baddbmm|addmv|addr)\(|multi_margin"),
@@ -184,7 +185,7 @@ REASONS = [
     ),  # fmt: skip
     Reason(
         "out= takes no gradients", "words", "(dtype|more than one element).*don't support automatic differentiation",
-        last("slice_scatter|conj_physical", "out="),
+        last(r"slice_scatter|conj_physical|\w*softmax", "out="),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -236,7 +237,7 @@ REASONS = [
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
     Reason("PyTorch's addbmm_ gives what it writes other sizes", "refused", "match the broadcast", last("addbmm_")),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
-    Reason("what backends of PyTorch's say of a size", "words", "create a primitive descriptor.*kernel size should be"),
+    Reason("what backends of PyTorch's say of a size", "words", "a primitive descriptor.*(kernel size|for weight)"),
     Reason(
         "NumPy hands no code of LAPACK's on", "words",
         r"repeated eigenvalues \(error code: \d+\)\..*repeated eigenvalues\.['\"]",
@@ -287,6 +288,7 @@ TYPES = [
     Reason("what is no tensor fails by its attributes", "parser", "'int' object is not callable", "binary_cross"),
     Reason("None for what was not given", "lenient", "NoneType", last("eye|frobenius_norm|logsumexp", "None")),
     Reason("None for what was not given", "lenient", "NoneType", last("contiguous", "None")),
+    Reason("a number first, with out=", "lenient|parser", "Number self, Tensor other", last(r"bitwise_\w+", "out=")),
     Reason("None for what was not given", "parser", "NoneType", last("repeat_interleave|bernoulli", "None")),
     Reason("former overloads", "parser", "vec2' .* must be Tensor, not float.*but got 2-D", last("addr", "beta=")),
     Reason("PyTorch adds a loss to a reduction", "parser", r"\+: '\w+' and 'str'", last("multilabel_soft_margin_loss")),

@@ -95,6 +95,9 @@ CALLS = {
         torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
     """,
     "what comes first": """
+        torch.nn.functional.batch_norm(a[None], a, None) | torch.nn.functional.batch_norm(a[None], c[:2], None)
+        torch.nn.functional.conv1d(a[None, :, :0], torch.ones(2, 2, 3), padding=2)
+        torch.qr(x, out=(x.detach(), x.detach()))
         c.sort(True) | torch.sort(c, True, True) | c.argsort(False) | c.sort(0, True)
         torch.nn.functional.multi_margin_loss(a, i[:, 0], margin=x)
         torch.masked_scatter(a, a, a.double()) | a.masked_scatter(i, a) | a.masked_scatter_(i, a.half())

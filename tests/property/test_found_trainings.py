@@ -15,6 +15,11 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "the slope of logit at minus zero": """
+        a = torch.tensor([-0.0, 0.0, 1.0, 0.5]).requires_grad_()
+        torch.logit(a).abs().sum().backward()
+        torch.logit(a, 0.0).abs().sum().backward()
+    """,
     "layers of halves over single numbers within autocast": """
         l = torch.nn.LSTM(4, 4, 2).bfloat16()
         x = torch.randn(3, 2, 4)

@@ -47,13 +47,12 @@ def with_statistics(
         bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
         raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
     channels = sizes[1]
-    if not training:
-        for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
-            if tensor is None:
-                raise RuntimeError(f"{name} must be defined in evaluation mode")
     running = (("running_mean", running_mean), ("running_var", running_var))
     for name, tensor in (*running, ("weight", weight), ("bias", bias)):
-        if tensor is not None and tensor._array.size != channels:
+        if tensor is None:
+            if not training and name in ("running_mean", "running_var"):
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+        elif tensor._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")

@@ -199,7 +199,8 @@ def _check_rest(
     sizes, inner = input.shape[2:], weight.shape[2:]
     if 0 in sizes and input.shape[0] and input.shape[1]:
         raise RuntimeError(
-            f"Only zero batch or zero channel inputs are supported, but got input shape: {list(input.shape)}"
+            "Only zero batch or zero channel inputs are supported, but got input shape: "
+            f"{[*input.shape[:2], *(1,) * (input.ndim == 3), *sizes]}"
         )
     if not input.size:
         return

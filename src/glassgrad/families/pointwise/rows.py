@@ -257,7 +257,7 @@ def logit(self: Any, /, eps: float | None = None) -> Any:
 @logit.derivative("self")
 def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
     """The gradient over p (1 - p); zero (NaN without ``eps``) outside the range."""
-    slope = grad / (self * (1 - self))
+    slope = grad / ((self + 0) * (1 - self))  # -0.0 counts as 0.0
     if eps is None:
         return where(self >= 0, where(self <= 1, slope, math.nan), math.nan)
     return where(self < eps, 0, where(self > 1 - eps, 0, slope))
