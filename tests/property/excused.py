@@ -121,6 +121,7 @@ REASONS = [
     Reason("values at infinity", "numbers", "inf", r"e\+30(.|\n)*soft_margin_loss"),
     Reason("values at infinity", "taken", "svd: .*failed to converge", r"inf(.|\n)*(cond|svd|norm)\("),
     Reason("values at infinity", "taken", "not have full rank", r"inf(.|\n)*lstsq\("),
+    Reason("values at infinity", "taken", "not positive-definite", r"inf(.|\n)*cholesky\("),
     Reason("where results lie that are drawn upon", "numbers", "", r"\.mT(.|\n)*binomial"),
     Reason("a rule of PyTorch's gives another shape", "taken", "^.'RuntimeError', 'The size of", "scatter_reduce"),
     Reason("PyTorch writes what lies otherwise", "numbers", "", r"avg_pool3d\(.*out=.*(mT|\.\.\., 1\])"),
@@ -184,8 +185,8 @@ REASONS = [
         ),
     ),  # fmt: skip
     Reason(
-        "out= takes no gradients", "words", "(dtype|more than one element).*don't support automatic differentiation",
-        last(r"slice_scatter|conj_physical|\w*softmax", "out="),
+        "out= takes no gradients", "words", "(dtype|cast|than one element).*don't support automatic differentiation",
+        last(r"slice_scatter|conj_physical|\w*softmax|bitwise_\w+", "out="),
     ),  # fmt: skip
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -353,7 +354,7 @@ TRAINED = [
     Reason("signs with few digits", "numbers.grad", "", r"TripletMarginLoss\(\S+ 1,(.|\n)*autocast"),
     Reason("where results lie", "node", "(Add|UnsafeView)Backward0.*'ViewB", r"LocalResponse|AlphaDropout|Dropout\dd"),
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error"),
-    Reason("a matrix that is nearly singular", "numbers.grad", "", r"(Norm|Softm\w+)\((.|\n)*svdvals"),
+    Reason("a matrix that is nearly singular", "numbers.grad", "", r"(Norm\w*|Softm\w+)\((.|\n)*svdvals"),
     Reason("matrix_exp of halves", "^numbers", "", r"(?s)(?=.*bfloat16).*matrix_exp"),
     Reason("where results lie", "node", "UnsafeView.*FlashAttention", "LocalResponseNorm"),
     Reason("values at infinity", "numbers", r"inf\b", "SoftMarginLoss"),

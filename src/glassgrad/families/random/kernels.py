@@ -61,7 +61,7 @@ def exponential(gen: Generator, shape: Sequence[int], dtype: Any = np.float32, l
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={number(lambd)}")
     dtype = np.dtype(dtype)
-    if dtype not in FLOATS and prod(shape):
+    if dtype not in FLOATS and 0 not in shape:
         raise RuntimeError(_CONTINUOUS.format("Exponential", SCALAR_NAMES[dtype]))
     values = unit64(gen, prod(shape))
     np.log1p(np.negative(values, out=values), out=values)
@@ -97,7 +97,7 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Sequence[int], dtype
     A number or a float64 array is compared with 53-bit draws, an array of a narrower type with 24-bit ones.
     """
     dtype = np.dtype(dtype)
-    if not prod(shape) and (isinstance(p, np.ndarray) or 0 <= p <= 1):
+    if 0 in shape and (isinstance(p, np.ndarray) or 0 <= p <= 1):
         return np.empty(shape, dtype)
     if isinstance(p, np.ndarray):
         if dtype.kind == "c" or dtype in BARE_UNSIGNED:
@@ -128,7 +128,7 @@ def geometric(gen: Generator, shape: Sequence[int], dtype: Any = np.float32, p: 
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={number(p)}")
     dtype = np.dtype(dtype)
-    if (dtype.kind in "bc" or dtype in BARE_UNSIGNED) and prod(shape):
+    if (dtype.kind in "bc" or dtype in BARE_UNSIGNED) and 0 not in shape:
         raise NotImplementedError(f"\"geometric_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
     values = unit64(gen, prod(shape))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -260,7 +260,7 @@ def normal(
     if part is not None:
         parts = normal(gen, (*shape, 2), part, mean, std / sqrt(2), contiguous)
         return parts.view(dtype).reshape(shape)
-    if dtype not in FLOATS and prod(shape):
+    if dtype not in FLOATS and 0 not in shape:
         raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
     size = prod(shape)
     if size < 16 or not contiguous:
@@ -306,7 +306,7 @@ def log_normal(
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={number(std)}")
     dtype = np.dtype(dtype)
-    if dtype not in FLOATS and prod(shape):
+    if dtype not in FLOATS and 0 not in shape:
         raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
     values = scaled(_by_pairs(gen, prod(shape)), std, mean, exact=dtype.itemsize == 8)
     with np.errstate(over="ignore"):

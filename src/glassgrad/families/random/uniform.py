@@ -261,7 +261,7 @@ def random_(
         return randint(gen, shape, dtype, 0 if low is None else low, high)
     facts = FLOATS.get(dtype)
     if low is None:
-        if not prod(shape):
+        if 0 in shape:
             return np.empty(shape, dtype)
         if dtype.kind == "c" or dtype in BARE_UNSIGNED:
             raise NotImplementedError(f"\"random_kernel_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
