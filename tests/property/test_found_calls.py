@@ -95,6 +95,8 @@ CALLS = {
         torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
     """,
     "what comes first": """
+        torch.linalg.pinv(i, atol=0.1) | torch.linalg.pinv(i, atol=torch.tensor(0.1)) | torch.linalg.pinv(i, rtol=0.1)
+        torch.linalg.pinv(a.half(), atol=0.1, hermitian=True) | torch.linalg.pinv(i, atol=0.1, rtol=0.1)
         torch.nn.functional.batch_norm(a[None], a, None) | torch.nn.functional.batch_norm(a[None], c[:2], None)
         torch.nn.functional.conv1d(a[None, :, :0], torch.ones(2, 2, 3), padding=2)
         torch.qr(x, out=(x.detach(), x.detach()))

@@ -213,6 +213,8 @@ def pinv(
     sizes = input._array.shape
     if atol is not None:  # for which PyTorch does not look
         input.size(-2)  # type: ignore[attr-defined]
+        if rtol is None and input._array.dtype not in LAPACK and not isinstance(atol, Tensor):
+            raise RuntimeError("This function doesn't handle types other than float and double")
     if len(sizes) < 2 or input._array.dtype not in LAPACK:
         raise RuntimeError(
             f"linalg.pinv({input.dtype.scalar_name}{{{list(sizes)}}}): expected a tensor with 2 or more dimensions of "
