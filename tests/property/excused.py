@@ -339,6 +339,7 @@ TRAINED = [
     Reason("signs with few digits", "numbers.grad", "", r"bfloat16(.|\n)*Conv(.|\n)*\bL1Loss\("),
     Reason("slopes that are zero, rounded", "numbers", "", r"bfloat16(.|\n)*layer_norm(.|\n)*\.sum\(\)\)\(x\)"),
     Reason("slopes that are zero, rounded", "numbers.grad", r"bias", r"bfloat16(.|\n)*Conv(.|\n)*(Batch|Instance)Norm"),
+    Reason("halves that lie otherwise", "numbers", "", r"bfloat16(.|\n)*(\.mT|transpose|movedim)(.|\n)*BatchNorm"),
     Reason("slopes that are zero, rounded", "numbers.grad", r"bias", r"Conv(.|\n)*Softm(ax|in)\((.|\n)*autocast"),
     Reason("slopes that depend on no input", "about", r"True, '.*d\d'.* False, None", r"func\.(jac|hess|vjp|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),

@@ -111,7 +111,7 @@ def instance_norm(
         bias = bias.repeat(batch)
     kind = input.dtype if weight is None else weight.dtype
     if running_mean is not None and running_var is not None and running_mean.dtype is input.dtype:
-        if running_var.dtype is not input.dtype:  # else both are cast
+        if running_var.dtype is not input.dtype and input._array.dtype.kind in "fV":  # else both are cast
             found = running_var.dtype.scalar_name
             raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {found}")
     means: Any = running_mean.repeat(batch).to(kind) if running_mean is not None else None
