@@ -100,13 +100,13 @@ ${h} / {h}.std(-1, keepdim={b}, correction=0).mean().clamp_min({n})|${h}.square(
 ${h}.exp().log1p()
 $torch.stack([{h}, {h}.tanh()], 1).amax(1)|${h}.flatten(1).unsqueeze(1).expand(-1, 2, -1)
 ${h}.index_select(-1, torch.tensor([0, 0]))
-${h} * torch.arange({h}.size(-1))|${h}.gather(1, {h}.argsort(1, stable=True))|${h}[{h}.isfinite()].reshape({h}.shape)
-${h}.relu() ** 2
+${h} * torch.arange({h}.size(-1))|${h}.gather(1, {h}.argsort(dim=1, stable=True))
+${h}[{h}.isfinite()].reshape({h}.shape)|${h}.relu() ** 2
 $torch.nn.functional.gumbel_softmax({h}, hard={b})|$torch.distributions.Normal({h}, {n}).rsample()|${h}.diff(dim=0)
 $torch.fft.rfft({h}, norm='ortho').abs()|$torch.view_as_real(torch.complex({h}, {h}) ** 2).sum(-1)
 $torch.lerp({h}, {h}.detach(), {n})|$(lambda o: o.add_({h}))(torch.zeros_like({h}))|${h}.clone().mul_({h}.sigmoid())
 $(lambda o: o.__setitem__(0, {n}) or o)({h}.clone())|$(lambda o: o.index_put_((torch.tensor([0]),), {h}[-1:]))({h} * 1)
-$torch.scatter({h}, 1, {h}.argsort(1, stable=True), {h})
+$torch.scatter({h}, 1, {h}.argsort(dim=1, stable=True), {h})
 ${h}.repeat_interleave(2, -1)|${h}.cumprod(-1)|${h}.prod(-1, keepdim=True)
 ${h}.median(-1, keepdim=True)[0] * {h}|${h} / {h}.var(1, keepdim=True, correction=0).add({n})|${h}.nan_to_num().erf()
 $torch.atan2({h}, {h}.cos())|$torch.stack([*{h}]).tanh()|${h}.reshape(-1).view({h}.shape)
