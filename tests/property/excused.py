@@ -189,6 +189,7 @@ REASONS = [
         "out= takes no gradients", "words", "(dtype|cast|than one element).*don't support automatic differentiation",
         last(r"slice_scatter|conj_physical|\w*softmax|bitwise_\w+", "out="),
     ),  # fmt: skip
+    Reason("out= takes no gradients", "words", "automatic differentiation.*leaf Variable", last(r"\w+_copy", "out=")),
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("truth values that are targets", "refused", "Subtraction, the", r"bool(.|\n)*smooth_l1(.|\n)*create_graph"),
@@ -257,7 +258,7 @@ REASONS = [
         last("ldexp_?|mvlgamma_?|multigammaln"),
     ),
     Reason("which of its steps refuses a dtype", "words", "Expected out.*addmv input", last("mv", "out=")),
-    Reason("biases of another dtype", "words", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
+    Reason("biases of another dtype", "words|type", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
     Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),
 ]
