@@ -15,6 +15,16 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "spectral norms within transforms": """
+        l, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
+        m = torch.nn.utils.spectral_norm(torch.nn.Linear(3, 2))
+        p, q = dict(parametrizations.spectral_norm(l).named_parameters()), dict(m.named_parameters())
+        def f(p): return torch.func.functional_call(l, p, (x,)).square().sum()
+        def g(p): return torch.func.functional_call(m, p, (x,)).square().sum()
+        a = torch.func.grad(f)(p)["parametrizations.weight.original"]
+        b = torch.func.grad(g)(q)["weight_orig"]
+        u, v = l.parametrizations.weight[0]._u, m.weight_u
+    """,
     "the slope of logit at minus zero": """
         a = torch.tensor([-0.0, 0.0, 1.0, 0.5]).requires_grad_()
         torch.logit(a).abs().sum().backward()

@@ -21,7 +21,7 @@ from ...ground.dtypes import finfo
 from .. import functional as F
 from ..modules import Module
 from .parametrize import register_parametrization
-from .spectral_norm import output_dim
+from .spectral_norm import output_dim, settled
 
 
 class _OrthMaps(enum.Enum):
@@ -220,6 +220,7 @@ class _SpectralNorm(Module):
 
     @no_grad()
     def _power_method(self, weight_mat: Any, n_power_iterations: int) -> None:
+        weight_mat = settled(weight_mat)
         for _ in range(n_power_iterations):
             self._u.copy_(F.normalize(weight_mat.mv(self._v), dim=0, eps=self.eps))
             self._v.copy_(F.normalize(weight_mat.mH.mv(self._u), dim=0, eps=self.eps))

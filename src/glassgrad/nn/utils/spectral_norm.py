@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
+from ...core.tensor import wrap
+from ...ground.hidden import Hidden
+from ...tensor.lifted import Lifted
 from .. import functional as F
 from ..modules import Module
 from ..parameter import Parameter, UninitializedParameter
@@ -17,6 +20,13 @@ T = TypeVar("T", bound=Module)
 def output_dim(module: Module) -> int:
     """The dimension of a weight that counts outputs: the second one in transposed convolutions."""
     return 1 if type(module).__name__.startswith(("ConvTranspose", "LazyConvTranspose")) else 0
+
+
+def settled(matrix: Any) -> Any:
+    """A matrix for power iteration, which writes buffers: as it is below transforms that differentiate."""
+    if isinstance(matrix, Lifted) and not isinstance(matrix._array, Hidden):
+        return wrap(matrix._array)
+    return matrix
 
 
 class SpectralNorm:
@@ -47,9 +57,10 @@ class SpectralNorm:
         matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
             with no_grad():
+                fixed = settled(matrix)
                 for _ in range(self.n_power_iterations):
-                    v.copy_(F.normalize(matrix.t().mv(u), dim=0, eps=self.eps))
-                    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=self.eps))
+                    v.copy_(F.normalize(fixed.t().mv(u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(fixed.mv(v), dim=0, eps=self.eps))
                 u, v = u.clone(), v.clone()  # the next iteration writes over what this one's graph needs
         return weight / u.dot(matrix.mv(v))
 
