@@ -27,7 +27,7 @@ log_ndtr, ndtr, ndtri = _special.special_log_ndtr, _composite.special_ndtr, _spe
 entr, xlog1py, xlogy = _special.special_entr, _composite.special_xlog1py, _F["xlogy"]
 exp2, expit, expm1, log1p, logit = _F["exp2"], _F["sigmoid"], _F["expm1"], _F["log1p"], _F["logit"]
 log_softmax, logsumexp, round, sinc, softmax = (
-    _F["log_softmax"], _F["logsumexp"], _F["round"], _F["sinc"], _F["softmax"],
+    _F["log_softmax"], _F["logsumexp"], _composite.special_round, _F["sinc"], _F["softmax"],
 )  # fmt: skip
 
 chebyshev_polynomial_t = _composite.of_degree["chebyshev_polynomial_t"]

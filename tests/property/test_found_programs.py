@@ -9,6 +9,15 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "hooks on what a checkpoint computes again of a tensor written since": """
+        a = torch.tensor([1.25, 2.0, -0.25], requires_grad=True)
+        b = a * 2
+        def once(): return torch.utils.checkpoint.checkpoint(lambda a, b: (a * b).sin(), b, a, use_reentrant=False)
+        with torch.autograd.graph.saved_tensors_hooks(packed, packed): c = once()
+        b[b.detach() > 0] = 1.0
+        c.abs().sum().backward(retain_graph=True)
+        d = torch.special.round(a)
+    """,
     "powers that are roots, and those that are none": """
         a = torch.tensor([-float("inf"), -0.0, 4.0, -1.0])
         b = torch.cat([a.to(d) ** e for d in (torch.half, torch.float, torch.double) for e in (0.5, -0.5)])

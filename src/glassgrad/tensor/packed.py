@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core import plan, saved
 from ..core.record import Record, freed
-from ..core.tensor import Tensor, edge_of, wrap
+from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import errors, modes
 from .node import saved_value
 
@@ -19,7 +19,8 @@ class Hooked(saved.Packed):
 
     def __init__(self, pack: Any, unpack: Any, tensor: Tensor, edge: Any, is_result: bool) -> None:
         self.unpack = unpack
-        version = 0 if tensor._counter is None else tensor._counter.version
+        counter = share(tensor)
+        version = counter.version
         before = modes.local.grad
         try:
             modes.set_grad(False)
@@ -30,7 +31,7 @@ class Hooked(saved.Packed):
         self.edge, self.is_result = edge, is_result
         if is_result and self.payload is tensor:  # whose history is the record that keeps this: a cycle
             self.payload = Bare(tensor)
-        if tensor._counter is not None and tensor._counter.version != version:
+        if counter.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
                 "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "

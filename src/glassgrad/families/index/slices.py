@@ -76,7 +76,7 @@ def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     return out
 
 
-def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
+def _slices(function: str, self: Any, index: Any, source: Any, dim: int, scatters: bool = False) -> int:
     """The dimension of ``index_add`` and its like; PyTorch's errors where something does not fit."""
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
@@ -112,7 +112,7 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
     try:
         check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
     except RuntimeError:
-        if function == "index_add_" and self.ndim > 1 and axis in (0, self.ndim - 1):  # which PyTorch scatters
+        if scatters and self.ndim > 1 and axis in (0, self.ndim - 1):  # by another kernel of PyTorch's
             raise
         raise IndexError("index out of range in self") from None
     return axis
@@ -129,7 +129,7 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int) -> int:
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
-    axis = _slices("index_add_", self, index, source, dim)
+    axis = _slices("index_add_", self, index, source, dim, alpha == 1)
     if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     return _slices_added(np.array(self, order="C"), index, source, axis)

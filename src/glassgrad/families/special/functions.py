@@ -13,6 +13,7 @@ from ...ops.declare import composite
 from ...tensor import writable
 from ..arithmetic.functions import is_number, need_tensor, no_match, of_two, plain, written
 from ..arithmetic.rows import add_number, mul_number
+from ..pointwise.rounding import round_decimals
 from ..pointwise.rows import frexp_parts
 from . import rows as gamma
 from . import rows as special
@@ -32,6 +33,12 @@ def mvlgamma_(self: Tensor, p: int) -> Tensor:
     writable.check_writable(self, False)
     special.check_dimension(p)
     return written(special.mvlgamma, self, settings=(p,))
+
+
+@audible
+def special_round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
+    """The nearest multiple of a power of ten; halves go to the even one."""
+    return round_decimals(input, decimals, out=out)  # type: ignore[no-any-return]
 
 
 @audible
