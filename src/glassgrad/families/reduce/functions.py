@@ -311,6 +311,9 @@ def _extreme(
         if out is None:
             return _new(pair, along(input, dim, keepdim))
         return _new(pair, along(input, dim, keepdim, out=out))
+    if dim is UNSET and other is None:
+        forms = "Tensor input, *, Tensor out = None", "Tensor input, int dim, bool keepdim = False"
+        raise invalid(name, f"keepdim={called(keepdim)}", *forms)
     if isinstance(dim, Tensor) and keepdim:  # then it is a number
         dim = number_of(dim)
     if other is not None or isinstance(dim, Tensor):
@@ -332,7 +335,7 @@ def _into_castable(row: Any, input: Any, out: Any) -> Any:
 @composite(name="max", page="torch")
 def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise."""
-    if dim is UNSET and other is None:
+    if dim is UNSET and other is None and keepdim is False:
         return max_all(input) if out is None else _into_castable(max_all, input, out)
     return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
 
@@ -340,7 +343,7 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
 @composite(name="min")
 def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
-    if dim is UNSET and other is None:
+    if dim is UNSET and other is None and keepdim is False:
         return min_all(input) if out is None else _into_castable(min_all, input, out)
     return _extreme("min", results.min, min_dim, minimum, input, dim, keepdim, out, other)
 
