@@ -311,7 +311,7 @@ def _extreme(
         if out is None:
             return _new(pair, along(input, dim, keepdim))
         return _new(pair, along(input, dim, keepdim, out=out))
-    if dim is UNSET and other is None:
+    if dim is UNSET and (other is None or keepdim is not False):
         forms = "Tensor input, *, Tensor out = None", "Tensor input, int dim, bool keepdim = False"
         raise invalid(name, f"keepdim={called(keepdim)}", *forms)
     if isinstance(dim, Tensor) and keepdim:  # then it is a number
