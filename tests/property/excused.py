@@ -95,6 +95,7 @@ REASONS = [
     Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
     Reason("PyTorch has no gradient of it", "words", "aten::floor_divide_ is not", r"floordiv__|floor_divide_"),
     Reason("PyTorch has no gradient of it", "words", "^.Autograd not support dtype"),
+    Reason("PyTorch has no gradient of it", "refused", "a second time", "//|floor_divide"),
     Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
     Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_|sum")),
