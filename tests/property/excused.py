@@ -222,6 +222,7 @@ REASONS = [
     Reason("PyTorch reads what it has overwritten", "numbers", "", last(READS, r"out=[a-j](\.detach\(\))?\)")),
     Reason("composed operations write what they make", "written", "", last("kron|matmul|multi_dot", "out=")),
     Reason("composed operations write what they make", "written", "", last("svd", "out=")),
+    Reason("which of two results is written last", "numbers", "", last("aminmax", r"out=\(m")),
     Reason("real numbers to a complex power", "node", r"r: PowBackward[02] PowBackward1", r"pow\(.*j|j \*\*|\*\* .*j"),
     Reason("PyTorch's cond writes over an inverse", "taken", "output 0 of LinalgInvEx", last("cond") + r"|\bcond\("),
     Reason("PyTorch's cov writes over a view of its own", "taken", "view of a leaf", last("cov", "weights=")),

@@ -95,6 +95,8 @@ CALLS = {
         torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
     """,
     "what comes first": """
+        torch.histogramdd(a[:, :2], (-1, 4)) | torch.histogramdd(a[:, :2], (2, -1))
+        torch.histogramdd(a[:, :2], (0, -1))
         torch.max(a, keepdim=True) | torch.min(x, out=1, keepdim=True) | torch.max(a, other=a, keepdim=True)
         torch.index_add(a, 0, i[0], a[:1].repeat(3, 1), alpha=2) | torch.index_add(a, 0, i[0], a[:1].repeat(3, 1))
         torch.special.round(i) | torch.special.round(a, decimals=1) | torch.special.round(a)

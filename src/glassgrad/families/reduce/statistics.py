@@ -128,6 +128,13 @@ def _unserved(kernel: str, input: Tensor) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
 
 
+def _no_edges(dim: int) -> RuntimeError:
+    return RuntimeError(
+        "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
+        f"dimension {dim}"
+    )
+
+
 def _ends(input: Tensor, columns: Any, bounds: Any) -> list[tuple[float, float]]:
     """The ends of each dimension's histogram: as asked for, or the smallest and largest element."""
     count = columns.shape[1]
@@ -171,15 +178,14 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any, is_gri
                     f"in the bins tensor for dimension {dim}"
                 )
             if not edges._array.size:
-                raise RuntimeError(
-                    "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins "
-                    f"tensor for dimension {dim}"
-                )
+                raise _no_edges(dim)
         return [edges.clone() for edges in bins]  # type: ignore[attr-defined]
     ends = _ends(input, columns, bounds) if is_grid else []
     for number in bins if is_grid else ():
         if number < -1:
             raise RuntimeError("number of steps must be non-negative")
+    if is_grid and -1 in bins:  # of which no edge is made
+        raise _no_edges(bins.index(-1))
     for dim, number in enumerate(bins):
         if number <= 0:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}")
