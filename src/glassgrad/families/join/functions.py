@@ -90,6 +90,9 @@ def block_diag(*tensors: Any) -> Tensor:
     """The matrix that holds the tensors as blocks on its diagonal."""
     if not tensors:
         return wrap(np.zeros((1, 0), np.float32))
+    for position, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type(tensor).__name__}")
     return rows.block_diag(list(tensors))
 
 

@@ -442,9 +442,9 @@ def binary_cross_entropy_with_logits(
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
     no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     input, target, weight, pos_weight = single(input, target, weight, pos_weight)
-    for tensor in (pos_weight, weight):
-        if tensor is not None:
-            together(tensor, input)
+    for first, second in ((pos_weight, input), (input, weight)):
+        if first is not None and second is not None:
+            together(first, second)
     if input._array.dtype.kind in "biuc":
         raise not_implemented("log_sigmoid_cpu", input._array)
     if pos_weight is not None:

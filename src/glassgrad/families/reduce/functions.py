@@ -145,6 +145,7 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
     return call.call(sum_dim.row, (input,), (dim, keepdim, numpy_dtype(dtype, "sum", out)), out)
 
 
+_OUT_MEAN = "mean.dtype_out(): input types can't be cast to the desired output type {Found}"
 _OUT_NANSUM = "nansum: provided dtype must match dtype of result. Got {Found} and {Wanted}."
 
 
@@ -184,7 +185,11 @@ def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = Non
     if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
         input = _mean_kind(input, dtype, "mean", out)
     if dim is UNSET:
-        return mean_all(input) if out is None else mean_all(input, out=out)
+        if out is None:
+            return mean_all(input)
+        call.refuse_gradients(mean_all.row, (input,), out)
+        check_dtype("mean", out, input.dtype, _OUT_MEAN, True)
+        return mean_all(input, out=out)
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "mean", 3)
     dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
