@@ -328,7 +328,7 @@ TRAINED = [
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
     Reason("PyTorch's LBFGS has no copies", "taken|type", "no attribute '_params'", "deepcopy"),
     Reason("PyTorch's search fails at NaN", "taken", "list index out of range", "strong_wolfe"),
-    Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16)(.|\n)*LBFGS"),
+    Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16|matrix_exp)(.|\n)*LBFGS"),
     Reason("searches where rounding grows", "numbers|results", "", r"LBFGS(.|\n)*\.(half|bfloat16|float)\(\)"),
     Reason("the larger one beside NaN", "numbers", "max_exp_avg_sq.*nan", "fused=True, amsgrad"),
     Reason("what fails half-way", "numbers", r"^opt\.\d+\.(step|mu_product):", r"half\(|float16|float32\)"),

@@ -97,7 +97,8 @@ CALLS = {
     "what comes first": """
         torch.mean(a, out=torch.zeros(0).long()) | torch.mean(a, out=torch.zeros(0).double())
         torch.block_diag(a, None) | torch.block_diag(a, c[0], a[0])
-        torch.nn.functional.binary_cross_entropy_with_logits(a, a, torch.ones(4)) | torch.mean(a, 0, out=i[0])
+        torch.nn.functional.binary_cross_entropy_with_logits(a, a, torch.ones(4))
+        torch.mean(a, 0, out=torch.zeros(0).long())
         torch.nn.functional.binary_cross_entropy_with_logits(a, a, torch.ones(4), pos_weight=torch.ones(5))
         torch.histogramdd(a[:, :2], (-1, 4)) | torch.histogramdd(a[:, :2], (2, -1))
         torch.histogramdd(a[:, :2], (0, -1))

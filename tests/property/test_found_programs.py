@@ -9,6 +9,12 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "slopes of what singular matrices solve": """
+        a = torch.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+        b = torch.arange(4.0).reshape(2, 2).requires_grad_()
+        c = torch.linalg.solve_ex(a, b)[0]
+        c.abs().sum().backward()
+    """,
     "hooks on what a checkpoint computes again of a tensor written since": """
         a = torch.tensor([1.25, 2.0, -0.25], requires_grad=True)
         b = a * 2

@@ -256,7 +256,7 @@ def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any
 @solution.derivative("A", "B")
 def _unsolve(grad: Any, A: Any, A_sizes: Any, B_sizes: Any, result: Any, left: Any) -> Any:  # noqa: N803
     """The gradients of the equation's two sides: it is solved once more, with the matrices transposed."""
-    toward = solution(turned(A), grad, left)
+    toward = solution(turned(A), grad, left, True)  # of singular matrices ``solve_ex`` asks too
     if is_vector(A_sizes, B_sizes):
         pull = times(column(toward), turned(column(result)))
     elif left:
