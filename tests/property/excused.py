@@ -128,6 +128,7 @@ REASONS = [
     Reason("values at infinity", "taken", "not positive-definite", r"inf(.|\n)*cholesky\("),
     Reason("where results lie that are drawn upon", "numbers", "", r"\.mT(.|\n)*binomial"),
     Reason("a rule of PyTorch's gives another shape", "taken", "^.'RuntimeError', 'The size of", "scatter_reduce"),
+    Reason("a rule of PyTorch's gives another shape", "taken", "'The size of tensor a .0.", r"narrow_copy\(.*, -"),
     Reason("PyTorch writes what lies otherwise", "numbers", "", r"avg_pool3d\(.*out=.*(mT|\.\.\., 1\])"),
     Reason("PyTorch writes what lies otherwise", "numbers", "", r"as_strided\((.|\n)*as_strided_scatter"),
     Reason("PyTorch adds millions one by one", "numbers", "", r"float32(.|\n)*conv_transpose3d\(.*stride=100"),
