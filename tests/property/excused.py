@@ -318,7 +318,7 @@ TRAINED = [
     Reason("Muon normalizes what it keeps", "numbers", "momentum_buffer", r"bfloat16(.|\n)*Muon\(.*nesterov=False"),
     Reason("PyTorch's fused SGD passes halves by", "numbers", "", r"(?s)(?=.*(t16|half)).*SGD\([^\n]*fused=True.*step"),
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
-    Reason("layers of halves that PyTorch lacks", "taken|words", r"not implemented for \\?'(Half|BFloat16)"),
+    Reason("layers of halves that PyTorch lacks", "taken|words|type", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|(bias|weight) type|mixed dtype"),
     Reason(
@@ -370,6 +370,7 @@ TRAINED = [
     Reason("PyTorch's slopes of cdist in batches are others", "numbers", "", r"cdist(.|\n)*func\.(jac|hess|vmap)"),
     Reason("matrix_exp of halves", "^numbers", "", r"(?s)(?=.*bfloat16).*matrix_exp"),
     Reason("where results lie", "node", "UnsafeView.*FlashAttention", "LocalResponseNorm"),
+    Reason("where results lie", "node", "UnsafeViewBackward0.*'ViewB", r"\.mT(.|\n)*\.roll\("),
     Reason("values at infinity", "numbers", r"inf\b", "SoftMarginLoss"),
     Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "RMSNorm|rms_norm"),
     Reason("where results lie that are drawn upon", "numbers", "", r"channels_last(.|\n)*LocalResponse(.|\n)*Dropout"),
