@@ -66,7 +66,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "matrix_power|kron|tensordot"
+COMPOSED = "ih?fft|matrix_power|kron|tensordot"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
@@ -198,6 +198,7 @@ REASONS = [
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
     Reason("truth values that are targets", "refused", "Subtraction, the", r"bool(.|\n)*smooth_l1(.|\n)*create_graph"),
+    Reason("values at infinity", "numbers.grad", "nan|inf", r"solve_ex\("),
     Reason("values at infinity", "numbers", "nan", r"= torch\.range\(.*inf"),
     Reason("halves that are sampled", "numbers", "", r"(?s)(?=.*float16).*grid_sample"),
     Reason("matmul(out=) of a vector lies anew", "stride", "", last("matmul", "out=")),
