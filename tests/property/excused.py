@@ -231,7 +231,7 @@ REASONS = [
     Reason("PyTorch's cond writes over an inverse", "taken", "output 0 of LinalgInvEx", last("cond") + r"|\bcond\("),
     Reason("PyTorch's cov writes over a view of its own", "taken", "view of a leaf", last("cov", "weights=")),
     Reason("PyTorch's ihfftn forgets its out=", "numbers", r"^r: [\[\], 0j]+ \[", last("ihfftn", "out=")),
-    Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = )"),
+    Reason("what reads what it writes", "numbers", "", r"(unfold|as_strided)(.|\n)*(_\(|out=|[-+*/]= |\] = |Dirty)"),
     Reason("bytes in PyTorch's rule of a loss", "numbers.grad", "", r"uint8(.|\n)*soft_margin_loss"),
     Reason(
         "which of its steps refuses a dtype", "words", r"not implemented for \\?'(\w+).* not implemented for \\?'\1",

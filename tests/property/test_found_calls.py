@@ -95,6 +95,7 @@ CALLS = {
         torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
     """,
     "what comes first": """
+        torch.linalg.solve(b, a, left=False) | torch.linalg.solve(b, a) | torch.linalg.solve(b, c[:2], left=False)
         torch.mean(a, out=torch.zeros(0).long()) | torch.mean(a, out=torch.zeros(0).double())
         torch.block_diag(a, None) | torch.block_diag(a, c[0], a[0])
         torch.nn.functional.binary_cross_entropy_with_logits(a, a, torch.ones(4))

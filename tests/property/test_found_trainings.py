@@ -15,6 +15,13 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "dropout of what is expanded, and slopes that are drawn": """
+        F = torch.nn.functional
+        x = torch.arange(1.0, 7).reshape(3, 2).mT.expand(2, 2, 3)
+        a = F.dropout(x, 0.5)
+        b = F.alpha_dropout(x, 0.5, True)
+        c = F.rrelu(-torch.arange(1.0, 99), training=True).view(torch.int32)
+    """,
     "spectral norms within transforms": """
         l, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
         m = torch.nn.utils.spectral_norm(torch.nn.Linear(3, 2))

@@ -363,7 +363,8 @@ def rrelu(
             return rrelu(raised, lower, upper, training, inplace)
         noise[...] = 1
         down = np.asarray(data <= 0)
-        noise[down] = unit64(default_generator, int(np.count_nonzero(down))) * (upper - lower) + lower
+        low, high = (float(data.dtype.type(bound)) for bound in (lower, upper))
+        noise[down] = unit64(default_generator, int(np.count_nonzero(down))) * (high - low) + low
     tensor = wrap(noise[()])
     if inplace:
         return write.in_place(parametric.rrelu_with_noise_written.row, input, (tensor,), (lower, upper, training))

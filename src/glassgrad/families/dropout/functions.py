@@ -9,6 +9,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.generator import default_generator
+from ...ground.layout import dense_like
 from ...ground.listening import asking, audible
 from ...ground.runtime import warn
 from ...ops.declare import composite, functional, unit
@@ -35,6 +36,8 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         return bernoulli(default_generator, 1 - p, (*sizes[:2], *(1,) * (len(sizes) - 2)), kind)
     like = input._array if type(input._array) is np.ndarray else np.empty(())
+    if 0 in like.strides:  # the memory that is drawn over is new
+        like = dense_like(like, kind)
     return placed(like, lambda n: bernoulli(default_generator, 1 - p, n, kind))
 
 

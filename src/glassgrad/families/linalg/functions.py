@@ -73,10 +73,10 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     vector = is_vector(n, m)
     if m[-1 if vector or not left else -2] != n[-1]:
         rows_, columns = (m[-1], 1) if vector else m[-2:]
-        equation, first, second = ("AX = B", n[-2:], (rows_, columns)) if left else ("XA = B", (rows_, columns), n[-2:])
+        equation = "AX = B" if left else "XA = B"
         raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({first[0]}x{first[1]} and "
-            f"{second[0]}x{second[1]})"
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n[-2]}x{n[-1]} and "
+            f"{rows_}x{columns})"
         )
 
 
