@@ -15,6 +15,14 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "counts beside halves": """
+        a, n = torch.ones(3).half().requires_grad_(), torch.tensor([0, 2, 5])
+        b = torch.nn.functional.poisson_nll_loss(a, n, full=True)
+        c = torch.nn.functional.poisson_nll_loss(a, n.byte(), log_input=False, full=True, reduction="none")
+        b.backward(); c.sum().backward()
+        d = torch.func.vmap(lambda a: torch.nn.functional.poisson_nll_loss(a, n[0], full=True))(a)
+        e = torch.nn.functional.poisson_nll_loss(a, n.double(), full=True)
+    """,
     "dropout of what is expanded, and slopes that are drawn": """
         F = torch.nn.functional
         x = torch.arange(1.0, 7).reshape(3, 2).mT.expand(2, 2, 3)

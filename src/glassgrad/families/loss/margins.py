@@ -213,7 +213,7 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: 
         values = input - target * log(add_number(input, eps))
     if full:
         stirling = target * log(target) - target + mul_number(log(mul_number(target, 2 * math.pi)), 0.5)
-        values = values + masked_fill(stirling, target <= 1, 0)
+        values = values.add_(masked_fill(stirling, target <= 1, 0))  # whose dtype it keeps
     return reduced(values, reduction)
 
 
