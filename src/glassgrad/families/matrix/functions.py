@@ -349,6 +349,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         kinds = "int or tuple[list[int], list[int]] or list[list[int]] containing two lists"
         raise RuntimeError(f"tensordot expects dims to be {kinds}, but got dims={dims}")
     else:
+        if len({isinstance(dim, int) for dim in dims}) > 1:
+            name = "dims_self" if isinstance(dims[0], int) else "dims_other"
+            raise TypeError(f"tensordot(): argument '{name}' (position 3) must be tuple of ints, not int")
         first, second = ([dim] if isinstance(dim, int) else list(dim) for dim in dims)
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
@@ -435,6 +438,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
     a, b = input._array, other._array
     if a.ndim != b.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(dim, a.ndim)
     if a.shape[axis] != 3 or b.shape[axis] != 3:
         raise RuntimeError(

@@ -357,6 +357,8 @@ def check_mv(self: Any, mat: Any, vec: Any) -> None:
         raise RuntimeError(f"vector + matrix @ vector expected, got {ndim}, {mat.ndim}, {vec.ndim}")
     (n, m), added = mat.shape, mat.shape[0] if self is None or not self.ndim else self.shape[0]
     if m != vec.shape[0] or added not in (n, 1):
+        if self is not None and not self.ndim:  # whose size PyTorch asks for, to tell it
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(f"size mismatch, got input ({added}), mat ({n}x{m}), vec ({vec.shape[0]})")
     names = [scalar_name(vec if array is None else array) for array in (self, mat, vec)]
     if len(set(names)) > 1:

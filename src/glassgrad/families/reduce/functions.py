@@ -244,6 +244,8 @@ def _spread_arguments(
     check_tensor(input, function)
     if type(keepdim) is not bool:
         raise invalid(function, f"keepdim={called(keepdim)}", *_SPREAD)
+    if isinstance(correction, Tensor) and (correction._array.ndim or correction.requires_grad):
+        raise invalid(function, "correction=Tensor", *_SPREAD)
     if type(dim) is bool:
         if unbiased is not UNSET or correction is not UNSET:
             raise TypeError(f"{function}(): argument 'dim' (position 2) must be tuple of ints, not bool")

@@ -273,7 +273,7 @@ def histogram(
     """
     if isinstance(bins, np.integer) or (range is not None and isinstance(bins, Tensor) and not bins._array.ndim):
         bins = int(bins)
-    if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
+    if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool) or (range and isinstance(bins, Tensor)):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
     points = wrap(np.asarray(input._array).reshape(-1, 1))
     heavy = None if weight is None else wrap(np.asarray(weight._array).reshape(-1))
