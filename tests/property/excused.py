@@ -210,7 +210,7 @@ REASONS = [
     Reason("the size of a mask of one truth", "words", "cannot be broadcast to index", r"bool\)\.reshape\(\(\)"),
     Reason("sizes of functions in Python", "type", "one element tensors.*must be int, not Tensor", last("stft")),
     Reason("which of its steps refuses a dtype", "type", "index_func_.*out of range", "index_reduce"),
-    Reason("numbers of scatter are spread", "words", "no larger than self .*size than src", last("scatter_?", "reduce=")),
+    Reason("numbers of scatter are spread", "words", "no larger than self .*size than src", last("scatter_?", "ce=")),
     Reason("points of bytes that wrap", "numbers", "", r"uint8(.|\n)*gradient\("),
     Reason("PyTorch's kernels assert", "taken|type", "INTERNAL ASSERT", last("ldexp", "out=") + "|lstsq"),
     Reason("linear has no out=", "refused|type", r"linear\(\) got an unexpected keyword argument 'out'"),

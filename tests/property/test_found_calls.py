@@ -95,6 +95,7 @@ CALLS = {
         torch.any(a[0, 0], out=torch.zeros(0).byte()) | torch.any(a[0, 0], 0, out=torch.zeros(0).long())
     """,
     "what comes first": """
+        torch.tensordot(a, b[:2], dims=([0, 0], [0, 1])) | torch.tensordot(a, b[:2], dims=([0, 0], [0, 0]))
         torch.histogram(c, c, range=(0.0, 1.0)) | torch.histogram(c, torch.tensor(3), range=(0.0, 1.0))
         torch.addmv(a[0, 0], a, a[0, :2]) | torch.addmv(a[0, :2], a, a[0, :2]) | torch.tensordot(a, a, dims=(1, [0, 1]))
         torch.linalg.cross(a[0, 0], a[0, 0]) | torch.std_mean(a, 1, correction=a) | torch.var(a, 1, correction=a)

@@ -365,7 +365,7 @@ def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int,
     n, m = a._array.shape, b._array.shape
     if named and not (n and m):
         raise IndexError(f"Dimension specified as {(theirs if n else named)[0]} but tensor has no dimensions")
-    first, second = axes_of(named, len(n)), axes_of(theirs, len(m))
+    first, second = [axis_of(dim, len(n)) for dim in named], [axis_of(dim, len(m)) for dim in theirs]
     summed_a, summed_b = [], []
     for at, (i, j) in enumerate(zip(first, second, strict=True)):
         if m[j] == 1:
@@ -377,6 +377,7 @@ def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int,
                 f"contracted dimensions need to match, but first has size {n[i]} in dim {named[at]} and second has "
                 f"size {m[j]} in dim {theirs[at]}"
             )
+    axes_of(named, len(n)), axes_of(theirs, len(m))  # none twice
     if summed_a:
         a = a.sum(summed_a, keepdim=True, dtype=a.dtype)  # type: ignore[attr-defined]
     if summed_b:
