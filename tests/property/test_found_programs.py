@@ -9,6 +9,12 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "tables without columns": """
+        a = torch.nn.functional.embedding(torch.tensor([2, 4, -1]), torch.zeros(3, 0))
+        b = torch.nn.functional.embedding(torch.tensor(5), torch.zeros(3, 0))
+        c = torch.nn.functional.embedding(torch.tensor([2, 0]), torch.zeros(3, 0))
+        d = torch.nn.functional.embedding(torch.tensor([2, 4]), torch.zeros(3, 2))
+    """,
     "slopes of what singular matrices solve": """
         a = torch.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
         b = torch.arange(4.0).reshape(2, 2).requires_grad_()

@@ -66,6 +66,9 @@ def embedding(
     if indices.size and not weight.shape[0]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if indices.size and (indices.item(indices.argmin()) < 0 or indices.item(indices.argmax()) >= weight.shape[0]):
+        if not weight.size:  # by another kernel of PyTorch's
+            beyond = indices[(indices < 0) | (indices >= weight.shape[0])].item(0)
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={beyond} axis_dim={weight.shape[0]}")
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0)
 
