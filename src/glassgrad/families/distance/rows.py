@@ -224,7 +224,7 @@ def _dist_rule(
     return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
-def _of_halves(x1: Any, x2: Any) -> Any:
+def _of_halves(x1: Any, x2: Any, p: Any) -> Any:
     """The error of halves; where there is nothing to subtract PyTorch asks no kernel, and gives zeros."""
     if x1.size and x2.size:
         return not_implemented("cdist", x1)
@@ -236,7 +236,7 @@ def _of_halves(x1: Any, x2: Any) -> Any:
     typed="promote",
     public=False,
     hidden=("x1_sizes", "x2_sizes"),
-    serves=("fd", lambda x1, x2, p: _of_halves(x1, x2)),
+    serves=("fd", _of_halves),
     layout="plain",
     batched="point",
 )

@@ -12,6 +12,7 @@ from ...core.row import op
 from ...kernels import compiled
 from ..create.functions import allocate
 from ..reduce.rows import F16, F32
+from ..scatter.rows import BEYOND_DATA, check_bounds
 from ..sparse.rows import carried, densified, embedding_sparse_backward
 
 _SMALL = 4096
@@ -67,8 +68,7 @@ def embedding(
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if indices.size and (indices.item(indices.argmin()) < 0 or indices.item(indices.argmax()) >= weight.shape[0]):
         if not weight.size:  # by another kernel of PyTorch's
-            beyond = indices[(indices < 0) | (indices >= weight.shape[0])].item(0)
-            raise RuntimeError(f"INDICES element is out of DATA bounds, id={beyond} axis_dim={weight.shape[0]}")
+            check_bounds(indices, weight.shape[0], 0, BEYOND_DATA)
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0)
 

@@ -11,7 +11,7 @@ from ...ground import errors
 from ...ground.layout import copied
 from ...kernels.columns import not_implemented
 from ..scatter.kernels import add_rows, inside
-from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
+from ..scatter.rows import BEYOND, BEYOND_DATA, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
 from .rows import ALL
 
@@ -45,7 +45,7 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     if index.size and not size and self.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if axis == 1 or (size and not self.size):  # which PyTorch computes in another kernel
-        check_bounds(index, size, axis, "INDICES element is out of DATA bounds, id={0} axis_dim={2}")
+        check_bounds(index, size, axis, BEYOND_DATA)
     if not inside(index, size):
         raise IndexError("index out of range in self")
     return self.take(index.reshape(-1), axis)

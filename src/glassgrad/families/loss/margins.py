@@ -19,6 +19,7 @@ from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add_number, mul_number, neg, sub_number
 from ..cast.rows import fill_number
 from ..compare.rows import minimum, where, zero_like
+from ..create.functions import number_of
 from ..distance.functions import pairwise_distance
 from ..index.rows import masked_fill
 from ..pointwise.limit import clamp_min_number
@@ -172,8 +173,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    if isinstance(margin, Tensor) and (margin._array.ndim or margin.requires_grad):
-        raise TypeError("multi_margin_loss(): argument 'margin' (position 4) must be Number, not Tensor")
+    margin = number_of("multi_margin_loss", "margin", 4, margin)
     no_slope("multi_margin_loss", weight=weight)
     return rows.multi_margin_loss(input, target, weight, p, margin, mode)
 

@@ -185,11 +185,7 @@ def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = Non
     if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
         input = _mean_kind(input, dtype, "mean", out)
     if dim is UNSET:
-        if out is None:
-            return mean_all(input)
-        call.refuse_gradients(mean_all.row, (input,), out)
-        check_dtype("mean", out, input.dtype, _OUT_MEAN, True)
-        return mean_all(input, out=out)
+        return mean_all(input) if out is None else _into_castable(mean_all, input, out, _OUT_MEAN)
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "mean", 3)
     dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
@@ -329,13 +325,13 @@ def _extreme(
     return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
-_CAN_CAST = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
+_OUT_EXTREME = errors.ASSERTED.format("canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))")
 
 
-def _into_castable(row: Any, input: Any, out: Any) -> Any:
-    """The extreme of all elements put into ``out=``, whose dtype PyTorch looks at first."""
+def _into_castable(row: Any, input: Any, out: Any, words: str = _OUT_EXTREME) -> Any:
+    """What a row makes of all elements put into ``out=``, whose dtype PyTorch looks at first."""
     call.refuse_gradients(row.row, (input,), out)
-    check_dtype(row.row.name, out, input.dtype, errors.ASSERTED.format(_CAN_CAST), True)
+    check_dtype(row.row.name, out, input.dtype, words, True)
     return row(input, out=out)
 
 

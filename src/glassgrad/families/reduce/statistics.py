@@ -12,6 +12,7 @@ from ...core.tensor import Tensor, number_of, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
 from ...ground.runtime import warn
+from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.lifted import all_values
@@ -124,10 +125,6 @@ def corrcoef(input: Any) -> Tensor:
 # -- histograms --------------------------------------------------------------------------------------------------------
 
 
-def _unserved(kernel: str, input: Tensor) -> NotImplementedError:
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
-
-
 def _no_edges(dim: int) -> RuntimeError:
     return RuntimeError(
         "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
@@ -135,7 +132,7 @@ def _no_edges(dim: int) -> RuntimeError:
     )
 
 
-def _ends(input: Tensor, columns: Any, bounds: Any) -> list[tuple[float, float]]:
+def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
     """The ends of each dimension's histogram: as asked for, or the smallest and largest element."""
     count = columns.shape[1]
     if bounds is not None:
@@ -148,7 +145,7 @@ def _ends(input: Tensor, columns: Any, bounds: Any) -> list[tuple[float, float]]
     elif not columns.size:
         limits = [(0.0, 1.0)] * count
     elif columns.dtype not in (np.float32, np.float64):
-        raise _unserved("histogramdd", input)
+        raise not_implemented("histogramdd", columns)
     else:
         limits = list(zip(columns.min(0).tolist(), columns.max(0).tolist(), strict=True))
     ends = []
@@ -180,7 +177,7 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any, is_gri
             if not edges._array.size:
                 raise _no_edges(dim)
         return [edges.clone() for edges in bins]  # type: ignore[attr-defined]
-    ends = _ends(input, columns, bounds) if is_grid else []
+    ends = _ends(columns, bounds) if is_grid else []
     for number in bins if is_grid else ():
         if number < -1:
             raise RuntimeError("number of steps must be non-negative")
@@ -189,7 +186,7 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any, is_gri
     for dim, number in enumerate(bins):
         if number <= 0:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}")
-    ends = ends or _ends(input, columns, bounds)
+    ends = ends or _ends(columns, bounds)
     return [linspace(low, high, number + 1, dtype=input.dtype) for number, (low, high) in zip(bins, ends, strict=True)]
 
 
@@ -232,7 +229,7 @@ def _counted(
         if line._array.size < 2:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
     if array.dtype.kind not in "fV":
-        raise _unserved("histogram_cpu", input)
+        raise not_implemented("histogram_cpu", array)
     sizes = [line._array.size - 1 for line in edges]
     flat = np.zeros(len(columns), np.intp)
     inside = np.ones(len(columns), bool)

@@ -28,6 +28,7 @@ def name_of(array: Any) -> str:
 _TAKE_OUT = (
     "take(): self and out expected to have the same dtype, but got self.dtype = {Wanted} and out.dtype = {Found}"
 )
+BEYOND_DATA = "INDICES element is out of DATA bounds, id={0} axis_dim={2}"
 BEYOND = "index {} is out of bounds for dimension {} with size {}"
 
 
