@@ -246,7 +246,7 @@ class Text:
 
     def out(self, form: str, line: str) -> str:
         """The expression of ``out=``, of the sizes of the result, or of none: what is resized PyTorch places itself."""
-        if form == "new":
+        if form == "new" and self.is_changed("out", 1.0):
             return f"torch.zeros(0, dtype=torch.{self.chance.choice(DTYPES)})"
         if ENDS.search(line):
             raise Unwritten
@@ -263,6 +263,8 @@ class Text:
         """The expression of a place for a result, or a part of one."""
         if not isinstance(result, torch.Tensor) or result.numel() > LARGEST - 2:
             raise Unwritten
+        if form == "new":
+            return f"torch.zeros(0, dtype={result.dtype})"
         sizes = tuple(result.shape)
         if form == "window":
             return self.window(sizes)

@@ -25,8 +25,10 @@ from tests.property.training_lines import (
     FIELDS,
     LAYERS,
     LOSSES,
+    MODULES,
     OPENING,
     OPTIMIZERS,
+    OWN_LAYERS,
     SCHEDULES,
     TOKENS,
     WRITTEN,
@@ -43,6 +45,15 @@ PRECISION = {"float64": 1e-7, "float32": 2e-3, "bfloat16": 6e-2, "float16": 1e-2
 
 def _parts(text: str) -> list[str]:
     return [part for part in re.split(r"[|\n]", text.strip()) if part]
+
+
+#: The definitions of modules and functions of one's own, by each of the names that they define.
+DEFINED = {
+    name: text + "".join(f"\ntorch.nn._{each} = {each}" for each in names)  # an underscore: no public name
+    for text in MODULES.strip().split("\n\n")
+    if (names := re.findall(r"^class (\w+)", text, re.M))
+    for name in names
+}
 
 
 class Draw:
@@ -82,6 +93,8 @@ class Draw:
         h = self.run.scope["h" if self.layers else "x"]
         sizes = tuple(h.shape)
         templates = _parts(LAYERS.get(len(sizes), "Flatten()"))
+        if len(sizes) > 1 and chance.random() < 0.2:
+            templates = _parts(OWN_LAYERS)
         if self.is_tokens and not self.layers:
             templates = _parts(TOKENS)
         if h.is_floating_point() and (chance.random() < 0.35 or not templates):
@@ -97,7 +110,8 @@ class Draw:
         self.layers.append(name)
         self.forward = use.replace("{h}", self.forward if self.forward.isidentifier() else f"({self.forward})")
         done = use.replace("{h}", "h" if len(self.layers) > 1 else "x")
-        return [f"{name} = torch.nn.{made}.to(torch.{self.dtype}); h = {done}"]  # lazy ones are used at once
+        own = dict.fromkeys(DEFINED[each] for each in re.findall(r"\b_?([A-Z]\w+)", made + use) if each in DEFINED)
+        return [*own, f"{name} = torch.nn.{made}.to(torch.{self.dtype}); h = {done}"]  # lazy ones are used at once
 
     def undo(self) -> None:
         """Forget the layer drawn last."""
@@ -116,14 +130,22 @@ class Draw:
             "x": f"torch.rand({both}).to(torch.{self.dtype})", "c": f"torch.randint(0, {max(width, 1)}, ({height},))",
             "p": f"torch.rand({both}).to(torch.{self.dtype}).softmax(1)", "s": f"torch.randn({both}).sign()",
             "l": f"torch.randint(-1, {max(width, 1)}, ({both}))",
+            "k": f"torch.randint(1, {max(width, 2)}, (1, {max(height // 2, 1)}))",
+            "a": f"torch.randint(0, 5, ({height},))",
         }  # fmt: skip
         lines.append(f"criterion = torch.nn.{self.filled(loss, f=str(width))}.to(torch.{self.dtype})")
-        lines.append(f"t = {targets.get(sort, targets['x'])}")
+        lines.append(f"t = {targets.get({'q': 'c', 'o': 'c'}.get(sort, sort), targets['x'])}")
         given = {
             "g": "y, t, t + 0.1", "t": "y, t, t.flip(0)", "e": "y, t, torch.ones(len(y))",
-            "r": "y, t, t.round() * 2 - 1",
+            "r": "y, t, t.round() * 2 - 1", "a": "y, t", "h": "y.softmax(-1), t.expand_as(y)", "m": "y.sigmoid(), t",
+            "k": "y.log_softmax(-1)[:, None], t, (len(y),), (t.size(1),)", "q": "y.mT[None], t[None]",
+            "o": "y.log_softmax(1).mT.contiguous()[None, :, None], t[None, None]",
+            "u": "y.log_softmax(1), t.softmax(1)",
         }  # fmt: skip
-        value = f"(lambda y: criterion({given.get(sort, 'y, t')}))(forward(x).reshape({both})).mean()"
+        called = f"criterion({given.get(sort, 'y, t')})" + ".loss" * (sort == "a")
+        if sort == "v":
+            called = "torch.nn.functional.mse_loss(y, t, weight=t)"
+        value = f"(lambda y: {called})(forward(x).reshape({both})).mean()"
         name, _, settings = chance.choice(_parts(OPTIMIZERS)).partition("(")
         opened = f"opt = torch.optim.{name}(model.parameters(), {self.filled(settings)}"
         lines.append(opened)

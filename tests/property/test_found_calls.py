@@ -246,6 +246,9 @@ CALLS = {
     "values of odd sizes, kinds and numbers": """
         torch.pixel_unshuffle(torch.ones(0, 2, 4, 6), 2) | torch.linalg.cond(torch.ones(0, 3), 'fro')
         torch.linalg.matrix_rank(torch.ones(2, 0, 3), hermitian=True) | torch.linalg.cond(c, 'nuc')
+        torch.nn.functional.soft_margin_loss(a > 2, c[0]) | torch.nn.functional.soft_margin_loss(a > 2, a)
+        torch.searchsorted(c[0], a, sorter=i[0]) | torch.searchsorted(b, a, sorter=i)
+        torch.searchsorted(c[0], a, sorter=a[0, 0]) | torch.searchsorted(a, c[0], sorter=i)
         torch.fft.irfft2(torch.ones(3, 0, dtype=torch.complex64), (2, 5)) | torch.fft.irfft2(z[:0], (2, 5))
         torch.normal(torch.tensor(2.0), 0.0, (3,)) | torch.normal(a, 0.5, (3,)) | torch.unflatten(a[0, 0], 1, (2, 3))
         torch.histogram(a, torch.tensor(4), range=(0.0, 2.0)) | torch.histogramdd(a, [torch.tensor(2)] * 3)

@@ -9,6 +9,12 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "products with what is infinite": """
+        a = torch.tensor([[-0.5, 1.75, 1.75]], requires_grad=True)
+        b = torch.tensor([[float("inf"), -1.0, 3.0]], requires_grad=True)
+        c = torch.scatter_reduce(a, 1, torch.tensor([[0, 0, 1]]), b, "prod")
+        c.abs().sum().backward()
+    """,
     "tables without columns": """
         a = torch.nn.functional.embedding(torch.tensor([2, 4, -1]), torch.zeros(3, 0))
         b = torch.nn.functional.embedding(torch.tensor(5), torch.zeros(3, 0))

@@ -179,19 +179,22 @@ PROGRAMS = {
         prune.global_unstructured([(l, "weight")], prune.L1Unstructured, amount=0.4)
         torch.nn.utils.vector_to_parameters(torch.ones(2), [None])
     """,
-    "a fused step takes no sparse gradients": SPARSE + """
+    "a fused step takes no sparse gradients": SPARSE
+    + """
         torch.optim.SGD([a], 0.1, fused=True).step()
         torch.optim.SGD([a], 0.1, fused=True, weight_decay=0.1).step()
         torch.optim.Adagrad([a], 0.1, fused=True).step()
     """,
-    "sparse gradients are clipped by a norm that is known, and looked at for anomalies": SPARSE + """
+    "sparse gradients are clipped by a norm that is known, and looked at for anomalies": SPARSE
+    + """
         torch.nn.utils.clip_grads_with_norm_([a], 0.5, torch.tensor(2.0))
         b = a.detach().bfloat16(); b.grad = a.grad.bfloat16()
         torch.nn.utils.clip_grads_with_norm_([b], 0.5, torch.tensor(2.0))
         with torch.autograd.set_detect_anomaly(True): looked(a, sparse=True).sum().backward()
         with torch.autograd.set_detect_anomaly(True): (looked(a, sparse=True) * float("nan")).sum().backward()
     """,
-    "a sparse gradient is summed over what was broadcast": SPARSE + """
+    "a sparse gradient is summed over what was broadcast": SPARSE
+    + """
         b = torch.tensor(2.0, requires_grad=True); looked(a * b, sparse=True).sum().backward()
         c = torch.ones(3, requires_grad=True); looked(a + c, sparse=True).sum().backward()
         d = torch.ones(6, 1, requires_grad=True); looked(a.detach() * d, sparse=True).sum().backward()
@@ -200,7 +203,8 @@ PROGRAMS = {
         f = torch.nn.Embedding(6, 3, sparse=True); parametrizations.spectral_norm(f)
         g = f(torch.tensor([1, 2])); g.square().sum().backward(); h = f.parametrizations.weight.original
     """,
-    "sparse steps that are differentiable, or half dense": SPARSE + """
+    "sparse steps that are differentiable, or half dense": SPARSE
+    + """
         torch.optim.SGD([a], 0.1, differentiable=True).step()
         torch.optim.Adagrad([a], 0.1, differentiable=True).step()
         b = torch.nn.Parameter(torch.ones(2)); b.grad = torch.ones(2)

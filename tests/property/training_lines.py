@@ -42,12 +42,15 @@ MaxPool{r}d(2, return_indices=True)$torch.nn.functional.max_unpool{r}d(*{l}({h})
 """
 #: Layers for inputs of so many dimensions; with "$", what is done with the layer and its input in another way.
 LAYERS = {
-    2: NORMS.replace("InstanceNorm{r}d({c}, {e}, 0.1, {b}, {b})|", "") + """
+    2: NORMS.replace("InstanceNorm{r}d({c}, {e}, 0.1, {b}, {b})|", "")
+    + """
 Linear({f}, {o}, {b})|LazyLinear({o})|Unflatten(1, (1, -1))|Unflatten(1, ({c}, 1, 1))|Linear({f}, {f})
 Linear({f}, {f})${l}({l}({h}).relu())
 Bilinear({f}, {f}, {o}, {b})${l}({h}, {h})|LSTMCell({f}, {o}, {b})${l}({h})[0]|GRUCell({f}, {o})|RNNCell({f}, 3)
 """,
-    3: NORMS + LINES + """
+    3: NORMS
+    + LINES
+    + """
 LSTM({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]|GRU({f}, {o}, {s}, {b}, {b}, {p}, {b})${l}({h})[0]
 RNN({f}, {o}, {s}, 'relu', {b}, {b}, {p}, {b})${l}({h})[0]|LSTM({f}, 3, proj_size=2)${l}({h})[0]
 MultiheadAttention({f}, 1, {p}, {b}, {b}, {b}, batch_first={b})${l}({h}, {h}, {h}, need_weights={b})[0]
@@ -62,7 +65,9 @@ Transformer({f}, 1, 1, 1, 4, {p}, batch_first={b})${l}({h}, {h})|_Own()
 TransformerEncoder(torch.nn.TransformerEncoderLayer({f}, 1, 4, 0.0, batch_first=True), {s})
 TransformerDecoderLayer({f}, 1, 4, {p}, 'gelu', batch_first=True)${l}({h}, {h})|Fold((2, 2), 1)
 """,
-    4: NORMS + LINES + """
+    4: NORMS
+    + LINES
+    + """
 PixelUnshuffle(2)|PixelShuffle(2)|ChannelShuffle(2)|Softmax2d()|Unfold(2, 1, {d}, {s})|ZeroPad2d((1, 0, -1, 2))
 Upsample(scale_factor=2, mode='bilinear', align_corners={b})|Upsample(3, mode='bicubic')|UpsamplingNearest2d(5)
 FractionalMaxPool2d(2, output_size={k})|UpsamplingBilinear2d({o})|Conv2d({c}, 4, (1, 2), (2, 1), (0, 1), groups={g})
@@ -135,6 +140,11 @@ MultiLabelMarginLoss(reduction={red})~l|HingeEmbeddingLoss({n}, reduction={red})
 TripletMarginLoss({n}, {s}, swap={b})~t|CosineEmbeddingLoss({n})~e|MarginRankingLoss({n})~r
 BCELoss(reduction={red})~p|CosineSimilarity()~x|PairwiseDistance({n}, keepdim={b})~x
 TripletMarginWithDistanceLoss(margin={n}, swap={b})~t|CrossEntropyLoss(weight=torch.ones({f}), reduction={red})~c
+CTCLoss(reduction={red}, zero_infinity={b})~k|AdaptiveLogSoftmaxWithLoss({f}, 5, [2, 4], div_value=2.0, head_bias={b})~a
+CrossEntropyLoss(reduction={red}, label_smoothing={p})~q|MSELoss()~v|L1Loss()~h
+NLLLoss(torch.ones({f}), ignore_index=1)~o
+BCELoss(torch.tensor({n}))~m|CrossEntropyLoss(torch.arange(1.0, 1 + {f}), label_smoothing={p})~q
+KLDivLoss(reduction='sum')~u
 """
 OPTIMIZERS = """
 SGD(lr={lr}, weight_decay={wd})|SGD(lr=0.1, momentum={w}, nesterov={b}, maximize={b}, foreach={b})|Adam(lr={lr})
@@ -178,13 +188,13 @@ model.load_state_dict(again(model.state_dict()))|opt.load_state_dict(again(opt.s
 said = [n for n, _ in model.named_parameters()]|said = repr(model)|said = [*model.state_dict()]|said = repr(opt)
 torch.nn.utils.vector_to_parameters(torch.nn.utils.parameters_to_vector(model.parameters()) * 0.9, model.parameters())
 parametrizations.weight_norm({l}, 'weight', {d})|parametrize.remove_parametrizations({l}, 'weight')
-parametrizations.spectral_norm({l})|parametrizations.orthogonal({l})
-prune.l1_unstructured({l}, 'weight', 0.3)|prune.random_unstructured({l}, 'weight', {k})
-prune.ln_structured({l}, 'weight', 1, {n}, 0)|prune.remove({l}, 'weight')
-torch.nn.init.xavier_uniform_({l}.weight)|torch.nn.init.kaiming_normal_({l}.weight, 0.1)|{l}.reset_parameters()
-torch.nn.init.orthogonal_({l}.weight)|torch.nn.init.trunc_normal_({l}.weight, 0.0, 0.5)|{l}.extra_repr()
-torch.nn.init.sparse_({l}.weight, 0.5)|torch.nn.init.dirac_({l}.weight)|torch.nn.init.kaiming_uniform_({l}.weight)
-torch.nn.init.eye_({l}.weight)|torch.nn.init.xavier_normal_({l}.weight, {n})|torch.nn.init.constant_({l}.bias, {n})
+parametrizations.spectral_norm({l})|parametrizations.orthogonal({l})|prune.l1_unstructured({l}, 'weight', 0.3)
+prune.random_unstructured({l}, 'weight', {k})|prune.ln_structured({l}, 'weight', 1, {n}, 0)
+prune.remove({l}, 'weight')|torch.nn.init.xavier_uniform_({l}.weight)|torch.nn.init.kaiming_normal_({l}.weight, 0.1)
+{l}.reset_parameters()|torch.nn.init.orthogonal_({l}.weight)|torch.nn.init.trunc_normal_({l}.weight, 0.0, 0.5)
+{l}.extra_repr()|torch.nn.init.sparse_({l}.weight, 0.5)|torch.nn.init.dirac_({l}.weight)
+torch.nn.init.kaiming_uniform_({l}.weight)|torch.nn.init.eye_({l}.weight)
+torch.nn.init.xavier_normal_({l}.weight, {n})|torch.nn.init.constant_({l}.bias, {n})
 prune.random_structured({l}, 'weight', 1, 0)|prune.custom_from_mask({l}, 'weight', {l}.weight > 0)
 prune.global_unstructured([({l}, 'weight')], prune.L1Unstructured, amount=0.4)|prune.identity({l}, 'bias')
 torch.nn.utils.weight_norm({l})|torch.nn.utils.remove_weight_norm({l})|torch.nn.utils.spectral_norm({l})
@@ -200,54 +210,124 @@ judge = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.LazyLinear(1)); other =
 judge(forward(x).detach().to(torch.float32)).mean().backward(); other.step(); other.zero_grad()
 judge(forward(x).to(torch.float32)).mean().backward()|opt.param_groups[0]['params'].pop()
 said = opt.state_dict()['param_groups'][0]['lr']
-opt = torch.optim.SGD([{'params': p, 'lr': 0.1} for p in model.parameters()], momentum={w}, foreach={b})
+opt = torch.optim.SGD([{'params': p, 'lr': 0.1} for p in ps()], momentum={w}, foreach={b})
 opt = torch.optim.AdamW(model.named_parameters(), amsgrad={b}); said = [g['param_names'] for g in opt.param_groups]
 torch.nn.utils.clip_grads_with_norm_(model.parameters(), {n}, torch.tensor({n}))|model.apply(lambda m: m.train({b}))
 z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=True)|model.share_memory()|model.requires_grad_({b})
 n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n}, float('inf'), error_if_nonfinite={b}, foreach={b})
 said = [type(m).__name__ for m in model.modules()]|model.to(torch.float32)|model.bfloat16()
-said = [tuple(p.shape) for p in opt.state]
-{l}.weight.grad = None|{l}.register_buffer('own', torch.ones(2))|{l}.register_parameter('bias', None)
+said = [tuple(p.shape) for p in opt.state]|{l}.weight.grad = None|{l}.register_buffer('own', torch.ones(2))
+{l}.register_parameter('bias', None)
 model.load_state_dict({k: v * 0.5 for k, v in model.state_dict().items()}, assign={b})
 said = model.load_state_dict({}, False)
 opt.add_param_group({'params': [torch.nn.Parameter(torch.ones(2))], 'lr': 0.3})|opt.param_groups[0]['lr'] = 0.05
 mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9))
 mean = torch.optim.swa_utils.AveragedModel(model)|mean.update_parameters(model)
 model.to(memory_format=torch.channels_last)|n = torch.nn.utils.clip_grad_norm_(model.parameters(), {n}, {n})
-torch.nn.utils.clip_grad_value_(model.parameters(), 0.01)
-n = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()])|{l}.weight.data.mul_(0.9)
-z = torch.func.functional_call(model, {k: v * 2 for k, v in model.named_parameters()}, (x,))
+torch.nn.utils.clip_grad_value_(model.parameters(), 0.01)|n = torch.nn.utils.get_total_norm([p.grad for p in ps()])
+{l}.weight.data.mul_(0.9)|z = call(model, {k: v * 2 for k, v in model.named_parameters()}, (x,))
 z = torch.func.vmap(forward, randomness='same')(x.unsqueeze(0))|z = torch.func.jvp(forward, (x,), (x,))[1]
 z = torch.func.vjp(forward, x)[1](torch.ones_like(forward(x)))[0]|z = torch.autograd.functional.jvp(forward, x, x)[1]
-z = torch.func.grad(lambda p: torch.func.functional_call(model, p, (x,)).sum())(dict(model.named_parameters()))
-z = torch.cat([g.flatten() for g in z.values()])
+z = torch.func.grad(lambda p: call(model, p, (x,)).sum())(named())|z = torch.cat([g.flatten() for g in z.values()])
 z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False)|z = copy.deepcopy(model)(x)
 z = torch.autograd.grad(forward(x).sum(), list(model.parameters()), allow_unused=True)[0]|z = model.half()(x.half())
-with torch.autocast('cpu', torch.bfloat16): z = forward(x)
-with torch.no_grad(): z = forward(x)
+with torch.autocast('cpu', torch.bfloat16): z = forward(x)|with torch.no_grad(): z = forward(x)
 with torch.inference_mode(): z = forward(x).clone()
-with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t): z = forward(x)
-with torch.autograd.graph.save_on_cpu(): z = forward(x)
+with graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t): z = forward(x)|with graph.save_on_cpu(): z = forward(x)
 with torch.autograd.set_detect_anomaly(True): forward(x).sum().backward()
 z = torch.utils.checkpoint.checkpoint_sequential(model, 1, x, use_reentrant={b})|z = torch.func.jacrev(forward)(x)
 z = torch.func.hessian(lambda x: forward(x).square().sum())(x)|z = torch.func.jacfwd(lambda x: forward(x).sum())(x)
-z = torch.func.vmap(torch.func.grad(lambda x: forward(x[None]).sum()))(x)
-z = torch.func.linearize(forward, x)[1](x)|z = torch.autograd.functional.vjp(forward, x, forward(x).detach())[1]
-z = torch.fx.symbolic_trace(model)(x)|z = again(forward(x).detach())
-z = torch.cat([a[0] for a in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), {k}, shuffle={b})])
-for a, in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2, drop_last={b}): z = forward(a)
+z = torch.func.vmap(torch.func.grad(lambda x: forward(x[None]).sum()))(x)|z = torch.func.linearize(forward, x)[1](x)
+z = torch.autograd.functional.vjp(forward, x, forward(x).detach())[1]|z = torch.fx.symbolic_trace(model)(x)
+z = again(forward(x).detach())|z = torch.cat([a[0] for a in data.DataLoader(data.TensorDataset(x), {k}, shuffle={b})])
+for a, in data.DataLoader(data.TensorDataset(x), 2, drop_last={b}): z = forward(a)
 parametrize.register_parametrization({l}, 'weight', torch.nn.Softplus())|z = Twice.apply(forward(x))
-z = torch.nn.utils.stateless.functional_call(model, dict(model.named_parameters()), (x,))
-g = torch.autograd.grad(forward(x).square().sum(), [*model.parameters()], create_graph=True, allow_unused=True)
+z = torch.nn.utils.stateless.functional_call(model, named(), (x,))
+g = torch.autograd.grad(forward(x).square().sum(), [*ps()], create_graph=True, allow_unused=True)
 sum(p.square().sum() for p in g if p is not None and p.requires_grad).backward()
-fast = {k: v * 0.9 + {n} for k, v in model.named_parameters()}; z = torch.func.functional_call(model, fast, (x,))
-z = torch.distributions.Normal(forward(x), {n}).log_prob(forward(x).detach() + {n}).sum(); z.backward()
-d = torch.distributions; z = d.kl_divergence(d.Normal(forward(x), {n}), d.Normal(0.0, 1.0)).sum()
-d = torch.distributions.Categorical(logits=forward(x)); (d.log_prob(d.sample()).mean() + d.entropy().sum()).backward()
-d = torch.distributions.Bernoulli(logits=forward(x)); z = d.log_prob(d.sample()).mean(); z.backward()
+fast = {k: v * 0.9 + {n} for k, v in model.named_parameters()}; z = call(model, fast, (x,))
+z = D.Normal(forward(x), {n}).log_prob(forward(x).detach() + {n}).sum(); z.backward()
+z = D.kl_divergence(D.Normal(forward(x), {n}), D.Normal(0.0, 1.0)).sum()
+c = D.Categorical(logits=forward(x)); (c.log_prob(c.sample()).mean() + c.entropy().sum()).backward()
+c = D.Bernoulli(logits=forward(x)); z = c.log_prob(c.sample()).mean(); z.backward()
 z = torch.autograd.functional.hessian(lambda x: forward(x).square().sum(), x)
-with torch.no_grad(): [p.add_(p.grad, alpha=-{lr}) for p in model.parameters() if p.grad is not None]
-with torch.no_grad(): [p.copy_(p.lerp(p * 0, 0.1)) for p in model.parameters()]
+with torch.no_grad(): [p.add_(p.grad, alpha=-{lr}) for p in ps() if p.grad is not None]
+with torch.no_grad(): [p.copy_(p.lerp(p * 0, 0.1)) for p in ps()]|model.append(torch.nn.Linear(2, 2))
+model.insert(0, torch.nn.Identity())|model.pop(0)|said = repr(model[:1])|del model[-1]
+model.add_module('more', torch.nn.ReLU())|said = [n for n, _ in model.named_buffers()]|model.extend([torch.nn.Tanh()])
+said = [n for n, _ in model.named_modules()]|said = [n for n, _ in {l}.named_children()]|model.get_submodule('0')
+said = [*model.state_dict(prefix='a.')]|said = [p.requires_grad for p in ps()]|model.get_parameter('0.weight')
+model.register_state_dict_post_hook(lambda m, s, p, o: s.update(k=torch.ones(2)))
+model.register_load_state_dict_post_hook(lambda m, k: k.missing_keys.clear())
+said = model.load_state_dict({'no.such': torch.ones(2)}, strict={b})
+model.load_state_dict(dict(model.state_dict()), assign={b})|model.type(torch.float64)|model.float()|model.cpu()
+{l}.to(torch.float64)|model.compile(backend='eager')|{l}.train({b})
+said = torch.nn.utils.parametrize.is_parametrized(model)|said = [torch.nn.utils.prune.is_pruned(m) for m in model]
+opt.register_step_post_hook(lambda o, a, k: o.zero_grad())|said = [*opt.state_dict()['state']]|opt.zero_grad({b})
+opt.register_state_dict_post_hook(lambda o, s: s.update(own=1))
+opt.register_load_state_dict_pre_hook(lambda o, s: None)|said = repr(plan.state_dict()) if 'plan' in dir() else 0
+plan.load_state_dict(again(plan.state_dict()))|said = plan.get_last_lr()|torch.manual_seed({k})
+torch.set_rng_state(torch.get_rng_state())|z = torch.randn(3, generator=torch.Generator().manual_seed(1))
+with torch.random.fork_rng(): z = forward(x) + torch.rand(())|with torch.set_grad_enabled({b}): z = forward(x)
+with torch.autocast('cpu', torch.bfloat16): z = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False)
+with torch.autocast('cpu', torch.bfloat16): (forward(x).float() ** 2).mean().backward()
+with torch.autocast('cpu', torch.float16, enabled={b}): z = forward(x)
+with graph.allow_mutation_on_saved_tensors(): forward(x).sum().backward()
+with torch.autograd.forward_ad.dual_level(): z = fwad.unpack_dual(forward(fwad.make_dual(x.detach(), x.detach())))[1]
+z = torch.autograd.functional.jacobian(forward, x, vectorize={b})|z = torch.autograd.functional.vhp(total, x, x)[1]
+z = torch.autograd.functional.hvp(total, x, x)[1]|z = torch.func.jacrev(torch.func.jacfwd(total))(x)
+z = torch.func.jacfwd(torch.func.grad(total))(x)|z = torch.func.jvp(torch.func.grad(total), (x,), (x,))[1]
+z = torch.func.vmap(torch.func.jacrev(lambda a: forward(a[None])[0]))(x)|z = torch.func.grad_and_value(total)(x)[1]
+z = torch.func.vmap(torch.func.grad(lambda a: forward(a[None]).square().sum()), chunk_size={k})(x)
+z = torch.func.vjp(forward, x)[1](torch.autograd.functional.vjp(forward, x, forward(x).detach())[0])[0]
+p, b = torch.func.stack_module_state([model, copy.deepcopy(model)])
+z = torch.func.vmap(lambda p, b: call(model, (p, b), (x,)), randomness='different')(p, b)
+z = torch.func.vmap(lambda p, a: call(model, p, (a,)), (None, 0))(named(), x[:, None])
+g = torch.func.vmap(torch.func.grad(lambda p, a: call(model, p, a).sum()), (None, 0)); n = named()
+z = flat(*g(n, (x[:, None],)).values())|model.requires_grad_(False); z = forward(x).sum()
+z = torch.autograd.grad(total(x), [p for p in ps() if p.requires_grad], create_graph=True, allow_unused=True)[-1]
+z = flat(*torch.autograd.grad(total(x), [*ps()], materialize_grads=True, allow_unused=True))
+z = torch.autograd.grad(forward(x), [*ps()][0], ones(forward(x), 2), is_grads_batched=True)[0]
+z = forward(x); z.register_hook(lambda g: g * 2); z.retain_grad(); z.sum().backward(); z = z.grad
+z = forward(x); z.grad_fn.register_prehook(lambda g: (g[0] * 2,)); z.sum().backward(); z = z.detach()
+z = forward(x); z.grad_fn.register_hook(halved); z.sum().backward()
+seen = []; graph.register_multi_grad_hook([*ps()], lambda g: seen.append([a is not None for a in g]))
+forward(x).sum().backward(); said = seen|said = names(forward(x))|said = names(total(x))
+forward(x).sum().backward(inputs=[*ps()])|loss = total(x); loss.backward(retain_graph=True); loss.backward()
+loss = total(x); loss.backward(create_graph=True)
+z = D.MultivariateNormal(forward(x).flatten()[:2], torch.eye(2, dtype=x.dtype)).rsample()
+z = D.Gamma(forward(x).exp(), {n}).log_prob(torch.tensor(2.0)).sum(); z.backward()
+z = D.Beta(forward(x).exp(), {n}).entropy().sum(); z.backward()|z = D.Laplace(forward(x), {n}).rsample()
+z = D.Independent(D.Normal(forward(x), {n}), 1).log_prob(forward(x).detach() * 0).mean(); z.backward()
+z = D.TransformedDistribution(D.Normal(forward(x), {n}), [D.TanhTransform()]).rsample(); z.sum().backward()
+z = D.MixtureSameFamily(D.Categorical(logits=forward(x)), D.Normal(forward(x), {n})).log_prob(torch.tensor({n})).sum()
+z = D.RelaxedOneHotCategorical(torch.tensor({n}), logits=forward(x)).rsample()
+z = D.Dirichlet(forward(x).exp()).rsample()
+z = D.StudentT({n}, forward(x)).log_prob(torch.tensor({n})).mean(); z.backward()
+rows = data.TensorDataset(x, torch.arange(len(x))); n = data.random_split(rows, [1, len(x) - 1])
+said = [[*map(str, a)] for a in data.DataLoader(n[1], {k}, shuffle={b}, generator=torch.Generator().manual_seed(2))]
+load = data.DataLoader(rows, batch_sampler=data.BatchSampler(data.RandomSampler(rows), 2, {b}))
+z = torch.cat([forward(a) for a, i in load])
+load = data.DataLoader(rows, {k}, sampler=data.WeightedRandomSampler([1, 2], {k}))
+z = torch.stack([i for a, i in data.ConcatDataset([rows, data.Subset(rows, [0])])])
+load = data.DataLoader([{'a': a, 'n': i} for i, a in enumerate(x)], {k}); z = torch.cat([a['n'] for a in load])
+z = torch.stack([*data.DataLoader([*x.detach()], {k}, collate_fn=lambda parts: torch.stack(parts).mean(0))])
+z = rnn.pad_sequence([*x.flatten(1)], True, {n})|z = torch.jit.trace(model, x, check_trace=False)(x)
+z = torch.nn.utils.fuse_conv_bn_eval({j}.eval(), {l}.eval())(x)
+z = torch.nn.utils.skip_init(torch.nn.Linear, 2, 2).weight * 0
+said = torch.nn.utils.parameters_to_vector(model.buffers())|with torch.no_grad(): {l}.weight.normal_(0, {n})
+with torch.no_grad(): {l}.weight[0] = {n}
+with torch.no_grad(): {l}.weight.div_({l}.weight.norm(dim=0, keepdim=True).clamp(min=1))
+{l}.weight = torch.nn.Parameter({l}.weight.detach().clone() * {n})|{l}.weight.data = {l}.weight.data.clone()
+{l}.weight.grad.zero_()|{l}.weight.grad = {l}.weight.detach() * 0.1|x.grad = None
+x = x.detach().clone().requires_grad_({b})|{l}._forward_hooks.clear()
+h = {l}.register_forward_hook(lambda m, a, k, r: r, with_kwargs=True, always_call=True); h.remove()
+torch.nn.utils.clip_grad_norm_([p for p in ps() if p.ndim > 1], {n}, foreach={b})
+for p in ps(): p.grad = None if p.grad is None else p.grad + {n} * p.detach()
+for p in ps(): torch.nn.init.normal_(p, 0, {n})|for p in ps(): p.register_hook(lambda g: g.clamp(-{n}, {n}))
+for p in ps(): p.data.clamp_(-{n}, {n})
+opt = torch.optim.SGD([{'params': [p], 'lr': {lr}} for p in ps() if p.requires_grad], momentum={w}, weight_decay={wd})
+opt = torch.optim.Adam([{'params': model[0].parameters()}, {'params': model[1:].parameters(), 'lr': {lr}}], lr={lr})
 """
 OPENING = """
 import copy, io
@@ -256,8 +336,167 @@ def twice(ctx, x): ctx.by = 2; ctx.save_for_backward(x); return x * 2
 class Twice(torch.autograd.Function): forward = twice; backward = lambda ctx, g: g * ctx.by
 def by(ctx, inputs, output): ctx.by = 2; ctx.save_for_backward(*inputs)
 class New(Twice): forward = lambda x: x * 2; setup_context = by; jvp = lambda c, t: t * 2; generate_vmap_rule = True
+fwad = torch.autograd.forward_ad
+D, data, call, graph = torch.distributions, torch.utils.data, torch.func.functional_call, torch.autograd.graph
+def ones(t, n): return torch.eye(t.numel())[:n].to(t).reshape(n, *t.shape)
+def flat(*all): return torch.cat([a.flatten() for a in all])
+def halved(i, o): return tuple(None if g is None else g * 0.5 for g in i)
+def ps(): return model.parameters()
+def named(): return dict(model.named_parameters())
+def total(x): return forward(x).square().sum()
+def around(n): return [a for a, _ in n.next_functions if a]
+def names(t): n = [t.grad_fn]; [n.append(b) for a in n if a and len(n) < 60 for b in around(a)]; return [*map(title, n)]
+def title(node): return type(node).__name__
 def lengths(x): return torch.arange(1, 1 + x.size(1)).clamp(max=len(x))
 def later(n): return torch.ones(n, n).triu(1).bool()
 class Own(torch.nn.Module): forward = lambda self, x: New.apply(x)
 torch.nn._Own = Own  # an underscore: no public name of a module that others look at
+"""
+#: Modules of one's own, a paragraph each; {f} sizes at the end come in, and as many go out.
+MODULES = """
+class Scales(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.a = torch.nn.ParameterList([torch.ones(f), torch.nn.Parameter(torch.randn(f), requires_grad=False)])
+        self.b = torch.nn.ParameterDict({'x': torch.randn(f), 'y': torch.randn(1)})
+    def forward(self, x): return sum(x * p for p in self.a) + self.b['x'] * x.tanh() + self.b['y']
+
+class Branches(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.by = torch.nn.ModuleDict({'a': torch.nn.Linear(f, f), 'b': torch.nn.Identity()})
+        self.all = torch.nn.ModuleList([torch.nn.Linear(f, 3) for _ in range(2)]).append(torch.nn.Linear(3, f))
+    def forward(self, x):
+        for name, part in self.by.items(): x = part(x) + x if name in self.by else x
+        return self.all[-1](sum(part(x) for part in self.all[:2]))
+
+class Tied(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.one, self.two = torch.nn.Linear(f, f, bias=False), torch.nn.Linear(f, f)
+        self.two.weight = self.one.weight
+        self.register_buffer('mask', torch.ones(f, f).tril(), persistent=False)
+    def forward(self, x):
+        return self.two(self.one(x)) + torch.nn.functional.linear(x, self.one.weight.t() * self.mask)
+
+class Mean(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.register_buffer('mean', torch.zeros(f)); self.register_buffer('count', torch.tensor(0))
+    def forward(self, x):
+        if self.training:
+            with torch.no_grad():
+                self.count += 1
+                self.mean.lerp_(x.detach().flatten(0, -2).mean(0).to(self.mean.dtype), 0.5)
+        return x - self.mean
+
+class Steps(torch.nn.Module):
+    def __init__(self, f, cell, every):
+        super().__init__()
+        self.cell, self.every = getattr(torch.nn, cell)(f, f), every
+    def forward(self, x):
+        h, out = None, []
+        for step, part in enumerate(x.flatten(1, -2).unbind(1)):
+            h = self.cell(part, h)
+            if step % self.every == 1: h = tuple(a.detach() for a in h) if isinstance(h, tuple) else h.detach()
+            out.append(h[0] if isinstance(h, tuple) else h)
+        return torch.stack(out, 1).view(x.shape)
+
+class Spectral(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.randn(f // 2 + 1, 2))
+    def forward(self, x):
+        turned = torch.fft.rfft(x.double()) * torch.view_as_complex(self.w).to(torch.complex128)
+        return torch.fft.irfft(turned, x.size(-1)).to(x)
+
+class Turned(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.randn(f, f, dtype=torch.cfloat))
+    def forward(self, x):
+        y = x.to(torch.cfloat) @ self.w
+        return (y * y.conj()).real.to(x.dtype) + y.angle().to(x.dtype)
+
+class Rounded(torch.nn.Module):
+    def __init__(self, f): super().__init__(); self.s = torch.nn.Parameter(torch.ones(()))
+    def forward(self, x): q = (x / self.s).round().clamp(-3, 3) * self.s; return x + (q - x).detach() + q * 0.1
+
+class Book(torch.nn.Module):
+    def __init__(self, f): super().__init__(); self.book = torch.nn.Embedding(5, f)
+    def forward(self, x):
+        with torch.no_grad(): near = torch.cdist(x.reshape(-1, x.size(-1)).float(), self.book.weight.float()).argmin(-1)
+        q = self.book(near).view(x.shape)
+        return x + (q - x).detach() + (q - x.detach()).square().mean()
+
+class Experts(torch.nn.Module):
+    def __init__(self, f, k):
+        super().__init__()
+        self.gate, self.k = torch.nn.Linear(f, 3), k
+        self.all = torch.nn.ModuleList(torch.nn.Linear(f, f) for _ in '123')
+    def forward(self, x):
+        rows = x.reshape(-1, x.size(-1)); weight, which = self.gate(rows).softmax(-1).topk(self.k, -1)
+        out = torch.zeros_like(rows)
+        for i, expert in enumerate(self.all):
+            row, slot = torch.where(which == i)
+            if len(row): out = out.index_add(0, row, expert(rows[row]) * weight[row, slot, None])
+        return out.view(x.shape)
+
+class Low(torch.nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.base = torch.nn.Linear(f, f).requires_grad_(False)
+        self.a, self.b = torch.nn.Parameter(torch.randn(f, 2)), torch.nn.Parameter(torch.zeros(2, f))
+    def forward(self, x): return self.base(x) + x @ self.a @ self.b * 2
+
+class Coupled(torch.nn.Module):
+    def __init__(self, f): super().__init__(); self.net = torch.nn.Linear(f - f // 2, 2 * (f // 2))
+    def forward(self, x):
+        a, b = x.tensor_split([x.size(-1) // 2], -1)
+        s, t = self.net(b).chunk(2, -1)
+        return torch.cat([a * s.tanh().exp() + t, b], -1)
+
+class Rotary(torch.nn.Module):
+    def __init__(self, f): super().__init__(); self.q = torch.nn.Linear(f, 2 * f)
+    def forward(self, x):
+        q = self.q(x).unflatten(-1, (-1, 2))
+        angle = torch.arange(q.size(-2), dtype=q.dtype)[:, None] * 0.1
+        a, b = q.unbind(-1)
+        return torch.stack([a * angle.cos()[:, 0] - b * angle.sin()[:, 0], a * angle.sin()[:, 0] + b], -1)[..., 0]
+
+class Both(torch.autograd.Function):
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        whole = x.sign(); ctx.mark_non_differentiable(whole)
+        return x * y, whole, x + 1
+    def backward(ctx, a, b, c):
+        x, y = ctx.saved_tensors
+        return a * y + c if ctx.needs_input_grad[0] else None, a * x if ctx.needs_input_grad[1] else None
+class Paired(torch.nn.Module):
+    def __init__(self, f): super().__init__(); self.w = torch.nn.Parameter(torch.randn(f))
+    def forward(self, x): a, b, c = Both.apply(x, self.w.to(x.dtype)); return a * b.abs() + c.tanh()
+
+class Once(torch.autograd.Function):
+    def forward(ctx, x, n): ctx.n = n; ctx.set_materialize_grads(False); return x * n, x.exp()
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, a, b): return (0 if a is None else a * ctx.n) + (0 if b is None else b), None
+
+class Seen(torch.nn.Module):
+    def forward(self, x):
+        self.last = x * 2
+        if self.last.requires_grad: self.last.retain_grad()
+        return self.last.sin()
+
+class Extra(torch.nn.Linear):
+    def __init__(self, f): super().__init__(f, f); self.n = 2.0
+    def get_extra_state(self): return {'n': self.n}
+    def set_extra_state(self, state): self.n = state['n'] + 1
+    def forward(self, x): return super().forward(x) * self.n
+"""
+#: Such modules, where a layer may stand.
+OWN_LAYERS = """
+_Scales({f})|_Branches({f})|_Tied({f})|_Mean({f})|_Steps({f}, 'LSTMCell', 9)$torch.stack([{l}({h})], 0)[0]
+_Steps({f}, 'GRUCell', {k})|_Steps({f}, 'RNNCell', 9)|_Spectral({f})|_Turned({f})|_Rounded({f})|_Book({f})
+_Experts({f}, {k})|_Low({f})|_Coupled({f})|_Rotary({f})|_Paired({f})|_Seen()|_Extra({f})|$Once.apply({h}, {n})[0]
+$Once.apply({h}, {n})[1]|$Both.apply({h}, {h})[2]|$sum(Once.apply({h}, 2))
 """

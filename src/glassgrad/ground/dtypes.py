@@ -244,9 +244,9 @@ def converted(array: Any, kind: np.dtype[Any]) -> Any:
 
 
 def check_given(name: str, value: Any) -> None:
-    """Raise TypeError for None in the place of a number, of which NumPy makes NaN."""
-    if value is None:
-        raise TypeError(f"argument '{name}' must be Number, not NoneType")
+    """Raise TypeError for None in the place of a number, of which NumPy makes NaN, and for what is to be learned."""
+    if value is None or getattr(value, "requires_grad", False):
+        raise TypeError(f"argument '{name}' must be Number, not {called(value)}")
 
 
 def check_number(value: Any, kind: np.dtype[Any]) -> None:

@@ -37,6 +37,8 @@ _CALLED = {f"Sequence[{kind}]": f"tuple of {kind}s" for kind in ("int", "float",
 
 #: What Python says of a complex number in the place of a real one.
 _COMPLEX = re.compile("^must be real number, not complex|between instances of .*'complex'|real number, not 'complex'$")
+#: What Python and NumPy say of a tensor, or whatever else, in the place of a number.
+_STRANGE = re.compile("between instances of|unsupported operand|^Concatenation operation|converted to an index$|ufunc ")
 #: Settings that are numbers of any sort.
 _SCALARS = frozenset(
     "alpha beta value other fill_value data src start end min max exponent weight p lambd ord".split()
@@ -57,10 +59,11 @@ def _given(names: tuple[str, ...], args: Any, kwargs: Any) -> Iterator[tuple[str
 
 
 def _is_taken(value: Any, kind: str) -> bool:
-    """Whether PyTorch's parser takes a value for such a parameter: a 0-d tensor for a number, and strangers for all."""
+    """Whether PyTorch's parser takes a value for such a parameter: a 0-d tensor for a number, strangers for all."""
     if isinstance(value, Tensor):
         is_whole = value._array.dtype.kind in "iu"
-        return kind == "Tensor" or (not value._array.ndim and kind in _NUMBERS and (kind != "int" or is_whole))
+        is_number = not value._array.ndim and not value.requires_grad
+        return kind == "Tensor" or (is_number and kind in _NUMBERS and (kind != "int" or is_whole))
     if isinstance(value, bool):
         return kind in ("bool", "float", "Number")
     if kind in _CALLED:  # several, of which PyTorch looks at the first
@@ -170,6 +173,8 @@ def _refuse_sooner(function: Any, args: Any, kwargs: Any, error: Exception) -> N
                 _check_complex(declared, given, args, error)
             return
         if "Overflow when unpacking" not in str(error):
+            if _STRANGE.search(str(error)):
+                _check_types(name, declared, given, error)
             return
     if isinstance(error, AttributeError) and error.name is not None:  # Python's own
         if declared is _NONE and not error.name.startswith("_"):

@@ -184,8 +184,9 @@ def soft_margin_loss(
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     need_tensor("soft_margin_loss", "target", 2, target)
     no_slope("soft_margin_loss", target=target)
-    check_fits(input, check_broadcast(rows.soft_margin_loss.row, (input._array, target._array)))
-    if input._array.dtype.kind == "c" and input.requires_grad and modes.grad_enabled():
+    values = input if input._array.dtype != bool else neg(input)  # which raises
+    check_fits(values, check_broadcast(rows.soft_margin_loss.row, (values._array, target._array)))
+    if values._array.dtype.kind == "c" and input.requires_grad and modes.grad_enabled():
         raise RuntimeError(f"soft_margin_loss {rows.NO_COMPLEX_SLOPE}")
     return _written(rows.soft_margin_loss, input, *together(input, target), number(reduction, size_average, reduce))
 

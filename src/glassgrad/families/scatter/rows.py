@@ -13,6 +13,7 @@ from ...ground import dtypes, errors
 from ...ground.layout import dense_like
 from ...kernels.columns import not_implemented
 from ..cast.rows import fill_number
+from ..compare.rows import where
 from ..index.rows import blank, masked_fill
 from ..shape.rows import axis_of, reshape, unsigned
 from .kernels import added, along_axis, covered, fetched, inside, put_where
@@ -246,9 +247,8 @@ def shared_out(
         many = gather(scatter_add(zeros, index, vanishing, dim), index, dim)
         only = masked_fill(vanishing, many != 1, 0)  # the one zero of its place: the product of the others is left
         others = scatter_reduce(self, index, masked_fill(src, only != 0, 1), dim, reduce, include_self)
-        alone = gather(grad * others, index, dim) * only
         usual = gather(grad * result, index, dim) / masked_fill(src, src == 0, 1)
-        to_src = alone + masked_fill(usual, only != 0, 0)
+        to_src = where(only != 0, gather(grad * others, index, dim), usual)
     else:
         best = masked_fill(zeros, self == result, 1)
         reached = masked_fill(nothing, src == gather(result, index, dim), 1)

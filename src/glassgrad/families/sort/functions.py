@@ -208,6 +208,17 @@ def searchsorted(
     right = _sided(name, right, side)
     rows_of = sorted_sequence._array.shape
     values = _values("searchsorted", input)
+    if sorter is not None:
+        if sorter._array.shape != rows_of:
+            raise RuntimeError(
+                f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got "
+                f"sorter tensor {list(sorter._array.shape)}"
+            )
+        if sorter._array.dtype != np.int64:
+            kind = sorter.dtype.scalar_name
+            raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
+        if not inside(sorter._array, rows_of[-1] if rows_of else 1):
+            raise RuntimeError(f"{name}: sorter index out of range")
     if len(rows_of) != 1:
         if not values._array.ndim:
             raise RuntimeError(
@@ -223,16 +234,6 @@ def searchsorted(
                 f"{list(values._array.shape)}"
             )
     if sorter is not None:
-        if sorter._array.shape != rows_of:
-            raise RuntimeError(
-                f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got "
-                f"sorter tensor {list(sorter._array.shape)}"
-            )
-        if sorter._array.dtype != np.int64:
-            kind = sorter.dtype.scalar_name
-            raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
-        if not inside(sorter._array, rows_of[-1]):
-            raise RuntimeError(f"{name}: sorter index out of range")
         sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     _check_out(out, out_int32)
     return rows.searchsorted(_numbers(sorted_sequence, values), values, right, out_int32, out=out)
