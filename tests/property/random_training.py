@@ -130,7 +130,7 @@ class Draw:
             "x": f"torch.rand({both}).to(torch.{self.dtype})", "c": f"torch.randint(0, {max(width, 1)}, ({height},))",
             "p": f"torch.rand({both}).to(torch.{self.dtype}).softmax(1)", "s": f"torch.randn({both}).sign()",
             "l": f"torch.randint(-1, {max(width, 1)}, ({both}))",
-            "k": f"torch.randint(1, {max(width, 2)}, (1, {max(height // 2, 1)}))",
+            "k": f"torch.randint({min(1, width - 1)}, {width}, (1, {max(height // 2, 1)}))",
             "a": f"torch.randint(0, 5, ({height},))",
         }  # fmt: skip
         lines.append(f"criterion = torch.nn.{self.filled(loss, f=str(width))}.to(torch.{self.dtype})")

@@ -9,6 +9,25 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "slopes by targets where chances are none": """
+        a = torch.tensor([0.0, -0.0, 1.0, 0.5, 0.25], requires_grad=True)
+        b = torch.tensor([1.0, 0.0, 0.5, 1.0, 0.5], requires_grad=True)
+        c = torch.nn.functional.binary_cross_entropy(a, b, reduction="none")
+        c.sum().backward()
+        d = torch.nn.functional.multi_margin_loss(b[None], torch.tensor(1), reduction="none")
+        e = torch.nn.functional.multi_margin_loss(b, torch.tensor([1]), reduction="none")
+        (d * 2 + e * 3).sum().backward()
+    """,
+    "second slopes through what changes their dtype, called again": """
+        a = torch.arange(24.0, dtype=torch.float64).reshape(4, 2, 3).requires_grad_()
+        b = a.detach().reshape(2, 3, 4).clone().requires_grad_()
+        c = torch.ones(4, dtype=torch.complex64, requires_grad=True)
+        d = torch.conv_tbc(a, b, c)
+        def slope(): return torch.autograd.grad((d * d).abs().sum(), c, create_graph=True)[0]
+        slope().abs().sum().backward(retain_graph=True)
+        slope().abs().sum().backward(retain_graph=True)
+        slope().abs().sum().backward(retain_graph=True)
+    """,
     "products with what is infinite": """
         a = torch.tensor([[-0.5, 1.75, 1.75]], requires_grad=True)
         b = torch.tensor([[float("inf"), -1.0, 3.0]], requires_grad=True)

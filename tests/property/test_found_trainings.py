@@ -15,6 +15,16 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "losses of classes, and means of volumes, in autocast": """
+        x, n, w = torch.arange(12.0).reshape(3, 4).bfloat16().requires_grad_(), torch.tensor([0, 1, 2]), torch.ones(4)
+        v, F = x.detach().view(1, 3, 1, 2, 2), torch.nn.functional
+        with torch.autocast("cpu", torch.bfloat16): a = F.nll_loss(x, n, w); a.backward()
+        with torch.autocast("cpu", torch.bfloat16): b = F.nll_loss(x.mT[None], n[None], w)
+        with torch.autocast("cpu", torch.bfloat16): c = F.nll_loss(x.mT[None, :, None], n[None, None], w)
+        with torch.autocast("cpu", torch.bfloat16): d = F.nll_loss(x.float(), n, w.bfloat16())
+        with torch.autocast("cpu", torch.bfloat16): e = F.adaptive_avg_pool3d(v, 1)
+        with torch.autocast("cpu", torch.bfloat16): f = F.adaptive_avg_pool3d(v, (1, 2, 1))
+    """,
     "counts beside halves": """
         a, n = torch.ones(3).half().requires_grad_(), torch.tensor([0, 2, 5])
         b = torch.nn.functional.poisson_nll_loss(a, n, full=True)

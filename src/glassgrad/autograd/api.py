@@ -307,7 +307,7 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
     if (seed._array.dtype.kind == "c") != (output._array.dtype.kind == "c"):
         raise RuntimeError(errors.MIXED_SEED.format(index=index, seed=seed, output=output))
     if seed._array.dtype is not output._array.dtype:
-        return TABLE["to_copy"].caller(seed, output._array.dtype)
+        return TABLE["to_copy"].caller(seed, output._array.dtype, seed._array.dtype)
     return seed
 
 

@@ -31,7 +31,7 @@ _ALONE = frozenset(
     "shrink_backward elu celu elu_backward gelu gelu_backward silu silu_backward mish mish_backward softplus "
     "softplus_backward logsigmoid log_sigmoid_backward hardsigmoid hardsigmoid_backward hardswish hardswish_backward "
     "rsub_number neg floor_divide_number remainder_number remainder_of_number fmod_number pow_number pow_base "
-    "power_of_zero power_of_size to_copy masked_fill masked_fill_tensor clipped bounded_log bounded_reciprocal "
+    "power_of_zero power_of_size to_copy masked_fill masked_fill_tensor clipped bounded_reciprocal "
     "softplus_of_minus clamp_numbers clamp_min_number clamp_max_number nan_to_num copysign_number xlogy_number "
     "power_of_two abs sgn conj conj_physical along tanh_backward sigmoid_backward finite".split()
 )

@@ -47,5 +47,5 @@ def fit_lifted(grad: Any, sizes: tuple[int, ...], dtype: Any) -> Any:
         if grad._array.dtype.kind == "c" and dtype.kind != "c":
             grad = TABLE["real"].caller(grad)
         if grad._array.dtype != dtype:
-            grad = TABLE["to_copy"].caller(grad, dtype)
+            grad = TABLE["to_copy"].caller(grad, dtype, grad._array.dtype)
     return grad

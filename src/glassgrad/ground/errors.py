@@ -92,7 +92,7 @@ COMPUTED_BY = {
     "slogdet": "_linalg_slogdet",
     "linalg_inv": "linalg_inv_ex", "linalg_cholesky": "linalg_cholesky_ex", "linalg_solve": "_linalg_solve_ex",
     "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "linalg_eigvalsh": "_linalg_eigh",
-    "outer": "mul", "kron": "mul", "multi_dot": "mm", "matrix_power": "matmul", "linalg.pinv": "linalg_pinv",
+    "outer": "mul", "kron": "mul", "multi_dot": "mm", "linalg.pinv": "linalg_pinv",
     "qr": "linalg_qr", "pow_base": "pow", "pow_number": "pow",
     "linalg_lu_factor": "linalg_lu_factor_ex", "linalg_solve_ex": "_linalg_solve_ex", "svd": "_linalg_svd",
     "xlog1py": "special_xlog1py",

@@ -16,7 +16,7 @@ ndarray = np.ndarray
 
 
 @op(public=False, hidden=("dtype", "source"), stores=True, forward="linear", batched="point")
-def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = None) -> Any:
+def to_copy(self: Any, /, dtype: Any, source: Any, memory_format: Any = None) -> Any:
     """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
     own = self.dtype
     kind = own.kind
@@ -50,7 +50,7 @@ def _in_a_byte(a: Any, dtype: Any) -> Any:
     return a.astype(dtype)
 
 
-to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
+to_copy.derivative(self=lambda grad, dtype, source: to_copy(grad, source, dtype))
 
 
 def _whole(self: Any, dtype: Any) -> Any:

@@ -180,12 +180,12 @@ def istft(
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
-    if not input._array.size:
-        raise wrong(": input tensor cannot be empty.")
     ndim = len(sizes)
     if ndim < 2:
         limits = f"[{-ndim - 1}, {ndim}]"
         raise IndexError(f"Dimension out of range (expected to be in range of {limits}, but got {-2 - ndim})")
+    if not input._array.size:
+        raise wrong(": input tensor cannot be empty.")
     if ndim > 3:
         raise wrong(f": expected a tensor with 3 or 4 dimensions, but got {ndim + 1}")
     half = sizes[-2] != n_fft if onesided is None else onesided

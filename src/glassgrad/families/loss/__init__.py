@@ -2,10 +2,11 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
+    "classes": "cross_entropy linear_cross_entropy nll_loss",
     "functions": (
         "binary_cross_entropy binary_cross_entropy_with_logits=functional_binary_cross_entropy_with_logits "
-        "cross_entropy ctc_loss=functional_ctc_loss huber_loss kl_div=functional_kl_div l1_loss "
-        "linear_cross_entropy mse_loss nll_loss smooth_l1_loss soft_margin_loss"
+        "ctc_loss=functional_ctc_loss huber_loss kl_div=functional_kl_div l1_loss mse_loss smooth_l1_loss "
+        "soft_margin_loss"
     ),
     "margins": (
         "cosine_embedding_loss=functional_cosine_embedding_loss gaussian_nll_loss "

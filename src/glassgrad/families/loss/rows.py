@@ -19,7 +19,7 @@ from ...kernels.columns import not_implemented
 from ..arithmetic.rows import NEGATED_BOOL
 from ..compare.rows import where
 from ..norm.rows import shaped
-from ..pointwise.rows import sigmoid
+from ..pointwise.rows import logit, sigmoid
 from ..reduce.extreme import pick, place
 from ..reduce.rows import F16, F32, F64, ones32, ones64, sum_dim, total
 
@@ -297,15 +297,6 @@ def _placed(
 
 
 @op(public=False, batched="point")
-def bounded_log(self: Any, /) -> Any:
-    """The logarithm, no less than -100."""
-    return np.maximum(np.log(self), self.dtype.type(-100))
-
-
-bounded_log.derivative(self=lambda grad, self: grad * bounded_reciprocal(self))
-
-
-@op(public=False, batched="point")
 def bounded_reciprocal(self: Any, /) -> Any:
     """``1 / self``, as of 1e-12 where ``self`` is smaller."""
     return 1 / np.maximum(self, self.dtype.type(1e-12))
@@ -332,7 +323,7 @@ def _bce_rule(grad: Any, self: Any, target: Any, weight: Any, self_sizes: Any, r
 
 @binary_cross_entropy.derivative("target")
 def _bce_target_rule(grad: Any, self: Any, weight: Any, self_sizes: Any, reduction: Any) -> Any:
-    return _weighed(grad, weight, self_sizes, reduction) * (bounded_log(1 - self) - bounded_log(self))
+    return -(_weighed(grad, weight, self_sizes, reduction) * logit(self))
 
 
 def _weighed(grad: Any, weight: Any, sizes: Any, reduction: Any) -> Any:
@@ -465,7 +456,7 @@ def multi_margin_loss(
     """The mean of ``max(0, margin - self[target] + self[i]) ** p`` over the other classes; reduced."""
     check_rows(self)
     a = self.reshape(as_rows(self.shape))
-    if target.shape != a.shape[:1] and (self.ndim == 2 or target.shape):
+    if target.ndim > 1 or target.size != len(a):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{len(a)}], but got {list(target.shape)}. Input has shape {list(self.shape)}."
@@ -486,7 +477,7 @@ def multi_margin_loss(
     if weight is not None:
         losses = losses * weight[labels]
     losses = losses.astype(self.dtype)
-    return reduced(losses if self.ndim == 2 else losses[0], reduction)
+    return reduced(losses if target.ndim else losses[0], reduction)
 
 
 @multi_margin_loss.derivative("self")
@@ -498,7 +489,8 @@ def _multi_margin_rule(
     off = a - pick(a, labels, 1, True) + margin
     off = where(off > 0, off, 0) * other_classes(a, target)
     slope = inside(off, 0.0, inf) if p == 1 else off * 2
-    slope = slope * (_per_row(grad, self_sizes, reduction) * (1 / sizes[1]))
+    each = shaped(grad, (sizes[0], 1)) if reduction == 0 else grad * portion(sizes[:1], reduction)
+    slope = slope * (each * (1 / sizes[1]))
     if weight is not None:
         slope = slope * weights_of(weight, target)
     return shaped(slope - place(sum_dim(slope, 1, True), labels, sizes, 1, True), self_sizes)

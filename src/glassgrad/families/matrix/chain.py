@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -24,44 +25,39 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
         raise TypeError(
             f"linalg_multi_dot(): argument 'tensors' (position 1) must be tuple of Tensors, not {called(tensors)}"
         )
-    tensors = list(tensors)
     _check_multi(tensors)
+    tensors = list(tensors)
     first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
-    shapes = [list(tensor._array.shape) for tensor in tensors]
     if first:
         tensors[0] = unsqueeze(tensors[0], 0)
     if last:
         tensors[-1] = unsqueeze(tensors[-1], 1)
-    for index, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
-        if a._array.shape[1] != b._array.shape[0]:
-            raise RuntimeError(
-                f"multi_dot(): tensors {index} and {index + 1} with shapes {shapes[index]} and {shapes[index + 1]} "
-                "cannot be multiplied"
-            )
     check_dtype("multi_dot", out, tensors[0].dtype, _OUT)
     sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
     product = view(_multiplied(tensors), sizes)
     return product if out is None else into("multi_dot", tensors, out, product)
 
 
-def _check_multi(tensors: list[Any]) -> None:
-    count = len(tensors)
-    if count < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
-    for index, tensor in enumerate(tensors):
-        ndim = tensor._array.ndim
-        if 0 < index < count - 1:
-            if ndim != 2:
-                raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {ndim}D")
-        elif ndim not in (1, 2):
-            end = "last" if index else "first"
-            raise RuntimeError(f"multi_dot(): the {end} tensor must be 1D or 2D but got {ndim}D")
-    kinds = [str(tensor.dtype).removeprefix("torch.") for tensor in tensors]
-    for index, tensor in enumerate(tensors):
-        if kinds[index] != kinds[0]:
+def _check_multi(tensors: Sequence[Any]) -> None:
+    """Raise PyTorch's errors: the ends are looked at first, then one tensor after the other."""
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    for end, tensor in (("first", tensors[0]), ("last", tensors[-1])):
+        if tensor._array.ndim not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {end} tensor must be 1D or 2D but got {tensor._array.ndim}D")
+    for index, tensor in enumerate(tensors[1:-1], 1):
+        if tensor._array.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {tensor._array.ndim}D")
+    for index, (before, tensor) in enumerate(zip(tensors, tensors[1:], strict=False), 1):
+        if tensor.dtype is not tensors[0].dtype:
             raise RuntimeError(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
                 f"{c_name(tensors[0]._array)} and tensor {index} {c_name(tensor._array)}"
+            )
+        if before._array.shape[-1] != tensor._array.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {index - 1} and {index} with shapes {[*before._array.shape]} and "
+                f"{[*tensor._array.shape]} cannot be multiplied"
             )
 
 

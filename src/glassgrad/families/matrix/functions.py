@@ -35,7 +35,7 @@ from ..shape.rows import (
 )
 from . import batch as rows
 from .batch import baddbmm, bmm
-from .rows import addmm, addmv, addr, dot, linear_2d, mm, mv, squeezed_row
+from .rows import addmm, addmv, addr, dot, linear_2d, mm, mv, squeezed_row, vdot
 
 
 def demand(function: str, **tensors: Any) -> None:
@@ -516,6 +516,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     x, y = low(x, y)
     same_kind("linalg.vecdot", x=x, y=y)
     outs.check_dtype("", out, x.dtype, _VECDOT_OUT)
+    if out is None and x.ndim == 1 and x.shape == y.shape and dim in (0, -1):
+        return vdot(x, y)  # type: ignore[no-any-return]
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]
     return sums if out is None else into("vdot" if x.ndim == y.ndim == 1 else "sum", (x, y), out, sums)  # its last step
@@ -534,10 +536,15 @@ def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
     _matrices("linalg.matrix_power", input)
-    if n == 1:
-        outs.check_apart(out, input)
-    power = _power(input, n)
-    return power if out is None else into("matrix_power", (input,), out, power, errors.OUT_SAFELY, True)
+    if out is None:
+        return _power(input, n)
+    outs.check_dtype("matrix_power", out, input.dtype, errors.OUT_SAFELY, True)
+    if n in (0, 1):
+        input = input if n else input.detach()
+        if n:
+            outs.check_apart(out, input)
+        return into("matrix_power", (input,), out, _power(input, n), errors.OUT_SAFELY, True, copied=True)
+    return into("linalg_inv_ex" if n == -1 else "matmul", (input,), out, _power(input, n))  # type: ignore[no-any-return]
 
 
 def _rows_of(input: Any) -> Any:

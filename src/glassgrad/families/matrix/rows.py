@@ -99,9 +99,11 @@ def refuse_bools(array: Any, kernel: str) -> None:
 
 def whole_factors(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """``beta`` and ``alpha`` as factors in the dtype of ``array``: integers drop fractions, as C++ does."""
-    if array.dtype.kind in "iu":
-        return int(beta), int(alpha)
-    return beta, alpha
+    if array.dtype.kind not in "iu":
+        return beta, alpha
+    for factor in (beta, alpha):
+        dtypes.check_number(factor, array.dtype)
+    return int(beta), int(alpha)
 
 
 def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) -> Any:

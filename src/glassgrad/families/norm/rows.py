@@ -173,7 +173,8 @@ def in_single(a: Any) -> Any:
 @on_arrays(in_single)
 def wide(tensor: Any) -> Any:
     """Half precision as float32, the rest as it is."""
-    return to_copy(tensor, F32) if tensor._array.dtype.itemsize == 2 else tensor
+    dtype = tensor._array.dtype
+    return to_copy(tensor, F32, dtype) if dtype.itemsize == 2 else tensor
 
 
 def statistics_kind(input: Any, *parameters: Any) -> Any:

@@ -17,6 +17,7 @@ from ...ground.layout import format_strides, suggested
 from ...ground.listening import audible
 from ...ground.window import strides_of
 from ...kernels.columns import not_implemented
+from ...ops.autocast import single
 from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
 from ..reduce.functions import mean
@@ -388,7 +389,8 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
             f"{function}: elements of output_size must be greater than or equal to 0 but received {shown}"
         )
     if set(wanted) == {1}:
-        pooled = mean(input, tuple(range(-1, -dims - 1, -1)), True)
+        (values,) = single(input) if dims == 3 else (input,)
+        pooled = mean(values, tuple(range(-1, -dims - 1, -1)), True)
         layout = suggested(input._array.shape, strides_of(input._array))
         if layout != "contiguous_format" and type(pooled) is Tensor:
             sizes = pooled._array.shape

@@ -189,13 +189,21 @@ def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = Non
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "mean", 3)
     dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
-    return mean_dim(input, dim, keepdim) if out is None else mean_dim(input, dim, keepdim, out=out)
+    if out is None:
+        return mean_dim(input, dim, keepdim)
+    if input._array.dtype.kind in "fcV" and out._array.dtype.kind not in "fcV":  # whose sums PyTorch would divide
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {out.dtype.scalar_name}")
+    return mean_dim(input, dim, keepdim, out=out)
 
 
 @composite()
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean along ``dim`` of what is not NaN."""
     if input._array.dtype.kind not in "fcV":
+        if out is not None:
+            raise RuntimeError(
+                "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors."
+            )
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_name}"
         )
@@ -330,6 +338,8 @@ _OUT_EXTREME = errors.ASSERTED.format("canCast( typeMetaToScalarType(self.dtype(
 
 def _into_castable(row: Any, input: Any, out: Any, words: str = _OUT_EXTREME) -> Any:
     """What a row makes of all elements put into ``out=``, whose dtype PyTorch looks at first."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {called(out)}")
     call.refuse_gradients(row.row, (input,), out)
     check_dtype(row.row.name, out, input.dtype, words, True)
     return row(input, out=out)

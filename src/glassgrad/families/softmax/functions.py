@@ -102,7 +102,8 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     kind = logits._array.dtype
 
     def drawn(sizes: tuple[int, ...]) -> Tensor:
-        return wrap(-np.log(exponential(default_generator, sizes, kind)))
+        noise = -np.log(exponential(default_generator, sizes, kind))
+        return wrap(noise if kind.kind in "fcV" else noise.astype(get_default_dtype().numpy))  # of whole numbers: none
 
     sizes = logits._array.shape
     noise = lifted.drawn(drawn, sizes) if modes.transforming else drawn(sizes)
