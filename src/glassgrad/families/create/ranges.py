@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes, modes
+from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.hidden import Hidden
 from ...ground.runtime import warn
@@ -418,6 +418,8 @@ def as_strided_scatter(
             f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "
             f"slice size = {list(size)}"
         )
+    if any(not step and count > 1 for count, step in zip(size, stride, strict=True)) and 0 not in size:
+        raise RuntimeError(errors.OVERLAP)
     array = np.asarray(input._array)
     owner, start = window.memory_of(array)
     steps, room = strides_of(array), owner.nbytes // array.itemsize

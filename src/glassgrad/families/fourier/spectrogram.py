@@ -139,7 +139,7 @@ def _check_stft(
     if len(sizes) not in (1, 2):
         raise wrong("a 1D or 2D tensor")
     if not 0 < n_fft <= sizes[-1]:
-        raise wrong(f"0 < n_fft < {sizes[-1]}, but got n_fft={n_fft}")
+        raise wrong(f"0 < n_fft < {sizes[-1]}, but got n_fft={length}")
     if hop <= 0:
         raise wrong(f"hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:

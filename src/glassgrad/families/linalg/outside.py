@@ -85,20 +85,12 @@ def ormqr(
     for name, tensor in (("input", input), ("other", input3)):
         if tensor._array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
-    for name, tensor in (("tau", input2), ("other", input3)):
-        if tensor.dtype is not input.dtype:
-            raise RuntimeError(
-                f"torch.ormqr: Expected input and {name} to have the same dtype, but input has "
-                f"dtype{input.dtype.scalar_name} and {name} has dtype {tensor.dtype.scalar_name}"
-            )
     if not input2._array.ndim:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     side = -2 if left else -1
     other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
     if other[side] != vectors[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
-    if other[side] < tau[-1]:
-        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if tau[-1] != min(other[side], vectors[-1]):
         raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     ndim, batch = input._array.ndim, input._array.shape[:-2]
@@ -116,6 +108,12 @@ def ormqr(
         if sizes != batch:
             expected = f"Expected batch dimensions of {name} to be equal to input.shape[:-2]"
             raise RuntimeError(f"torch.ormqr: {expected}, but got {list(sizes)}")
+    for name, tensor in (("tau", input2), ("other", input3)):
+        if tensor.dtype is not input.dtype:
+            raise RuntimeError(
+                f"torch.ormqr: Expected input and {name} to have the same dtype, but input has "
+                f"dtype{input.dtype.scalar_name} and {name} has dtype {tensor.dtype.scalar_name}"
+            )
     product = orthogonal.ormqr(input, input2, input3, left, transpose)
     refusal = (
         "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{Wanted} and result has "

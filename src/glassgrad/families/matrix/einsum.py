@@ -41,9 +41,10 @@ def _recipe(equation: str, shapes: tuple[tuple[int, ...], ...]) -> list[tuple[An
 
     An operation is a function, the numbers of the values that it is given, and its settings.
     """
-    inputs, output = _read(equation, len(shapes))
+    inputs, written = _read(equation, len(shapes))
     pairs = list(zip(inputs, map(len, shapes), strict=True))
     dims = [_labelled(labels, ndim, number) for number, (labels, ndim) in enumerate(pairs)]
+    output = None if written is None else _read_output(*written, inputs)
     widest = max(ndim - _letters(labels) for labels, ndim in pairs)
     positions, n_kept = _positions(inputs, output, max(widest, 0))
     _check_sizes(dims, shapes)
@@ -94,8 +95,8 @@ def _refuse(message: str) -> NoReturn:
     raise RuntimeError(f"einsum(): {message}")
 
 
-def _read(equation: str, count: int) -> tuple[list[list[str]], list[str] | None]:
-    """The labels of each operand, and of the output where the equation tells them; an ellipsis is one label."""
+def _read(equation: str, count: int) -> tuple[list[list[str]], tuple[str, int] | None]:
+    """The labels of each operand; the output as the equation tells it, and where: an ellipsis is one label."""
     left, arrow, right = equation.partition("->")
     inputs: list[list[str]] = [[]]
     skip = 0
@@ -117,7 +118,7 @@ def _read(equation: str, count: int) -> tuple[list[list[str]], list[str] | None]
             inputs[-1].append(_subscript(sign, index))
     if len(inputs) < count:
         _refuse("more operands were provided than specified in the equation")
-    return inputs, _read_output(right, len(left) + 2, inputs) if arrow else None
+    return inputs, (right, len(left) + 2) if arrow else None
 
 
 def _subscript(sign: str, index: int) -> str:

@@ -365,17 +365,20 @@ def _contracted(a: Tensor, b: Tensor, named: tuple[int, ...], theirs: tuple[int,
     n, m = a._array.shape, b._array.shape
     if named and not (n and m):
         raise IndexError(f"Dimension specified as {(theirs if n else named)[0]} but tensor has no dimensions")
-    first, second = [axis_of(dim, len(n)) for dim in named], [axis_of(dim, len(m)) for dim in theirs]
+    first, second = list[int](), list[int]()
     summed_a, summed_b = [], []
-    for at, (i, j) in enumerate(zip(first, second, strict=True)):
+    for own, other in zip(named, theirs, strict=True):
+        i, j = axis_of(own, len(n)), axis_of(other, len(m))
+        first.append(i)
+        second.append(j)
         if m[j] == 1:
             summed_a.append(i)
         elif n[i] == 1:
             summed_b.append(j)
         elif n[i] != m[j]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {n[i]} in dim {named[at]} and second has "
-                f"size {m[j]} in dim {theirs[at]}"
+                f"contracted dimensions need to match, but first has size {n[i]} in dim {own} and second has "
+                f"size {m[j]} in dim {other}"
             )
     axes_of(named, len(n)), axes_of(theirs, len(m))  # none twice
     if summed_a:

@@ -19,6 +19,8 @@ from ..reduce.extreme import comparable
 from ..scatter.rows import along_axis, scatter
 from ..shape.rows import axis_of, unsigned
 
+_F64 = np.dtype("f8")
+
 
 def ordered(array: Any, axis: int, descending: bool) -> Any:
     """The indices that sort along ``axis``; ties keep their order, NaN counts as the largest."""
@@ -164,8 +166,6 @@ counted.derivative(self=lambda grad, name: refuse(name, "") if name == "set_" el
 )
 def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
-    if self.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
     bins = operator.index(bins)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
@@ -174,8 +174,10 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
         if isinstance(end, str) or np.ndim(end):
             kind = dtypes.called(end)
             raise TypeError(f"histc(): argument '{name}' (position {position}) must be Number, not {kind}")
-        dtypes.check_number(end, self.dtype)
+        dtypes.check_number(end, self.dtype if self.dtype.kind in "fV" and not isinstance(end, complex) else _F64)
     if low == high and self.size:
+        if self.dtype.kind == "c":
+            raise not_implemented("aminmax_cpu", self)
         low, high = self.min().item(), self.max().item()
     if low == high:
         low, high = low - 1, high + 1
@@ -183,6 +185,10 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
+    if self.dtype.kind not in "fV":
+        for end in (low, high):
+            dtypes.check_number(float(end), self.dtype)
+        raise not_implemented("linspace_cpu" if self.dtype.kind == "b" else "histogram_cpu", self)
     values = self.reshape(-1)
     kind = values.dtype.type
     low, high = kind(low), kind(high)
