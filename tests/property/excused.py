@@ -66,7 +66,7 @@ NAMED = (
 #: One that names another tensor the second time, or counts other writes.
 TWO = r"operation: \[([^\]]*\]).*? is (\d+) versions.* operation: \[(?!\1.* is \2 versions)"
 #: What is composed of other operations, and puts its result into ``out=`` as ``copy_`` would.
-COMPOSED = "ih?fft|matrix_power|kron|tensordot"
+COMPOSED = "ih?fft[2n]?|matrix_power|kron|tensordot"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
@@ -290,10 +290,12 @@ REASONS = [
     Reason("which of several elements is written", "numbers", "", last(r"max_unpool\dd")),
     Reason("exponentials of large numbers", "numbers", r"inf\b", "soft_margin_loss"),
     Reason("differences of large numbers", "numbers", "", r"e\+30(.|\n)*(householder|ormqr|orgqr)"),
+    Reason("settings beyond a dtype's numbers", "taken|type", "without overflow|too big to convert"),
+    Reason("what cancels in few digits", "numbers", "", r"(b?float)16(.|\n)*sinc"),
     Reason("where gradients lie", "stride", r"^g: ", r"stack\(|cat\("),
     Reason("differences of large numbers", "numbers", "", r"(300\.5|e\+)(.|\n)*polar"),
     Reason("memory before dtypes", "words", "can't be cast to.*refer to a single", last("pow", "j, out=m")),
-    Reason("PyTorch records what is composed", "refused", "automatic diff", last("eigvals|pinv", "out=")),
+    Reason("PyTorch records what is composed", "refused", "automatic diff", last(r"eigvals|pinv|ih?fft\w*", "out=")),
     Reason("which of its steps is told", "words", "_fft_c2c.*_fft_r2c.*automatic", last("ihfft[2n]", "out=")),
     Reason("a rule that subtracts from whole numbers without signs", "numbers.grad", "", r"uint8(.|\n)*a(rc)?tan2"),
     Reason("truth values as exponents", "numbers", "", r"(__pow__|pow_?)\((False|True)\)|\*\* (False|True)\b"),
@@ -402,7 +404,7 @@ TRAINED = [
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error"),
     Reason("a matrix that is nearly singular", "numbers.grad", "", r"(Norm\w*|Softm\w+)\((.|\n)*svdvals"),
     Reason("PyTorch's slopes of cdist in batches are others", "numbers", "", r"cdist(.|\n)*func\.(jac|hess|vmap)"),
-    Reason("matrix_exp of halves", "^numbers", "", r"(?s)(?=.*bfloat16).*matrix_exp"),
+    Reason("matrix_exp of halves", "^numbers", "", r"(?s)(?=.*float16).*matrix_exp"),
     Reason("where results lie", "node", "UnsafeView.*FlashAttention", "LocalResponseNorm"),
     Reason("where results lie", "node", "UnsafeViewBackward0.*'ViewB", r"\.mT(.|\n)*\.roll\("),
     Reason("values at infinity", "numbers", r"inf\b", "SoftMarginLoss"),

@@ -277,6 +277,13 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def element(value: Any, kind: np.dtype[Any]) -> Any:
+    """A real number as an element of a NumPy dtype; PyTorch's error where it does not fit."""
+    if not -65504 <= value <= 65504:  # what every floating dtype holds
+        check_number(value, kind)
+    return kind.type(value)
+
+
 def check_one(value: Any, kind: np.dtype[Any]) -> None:
     """The same where one element is filled: what is too large for half precision, PyTorch makes infinite there."""
     check_number(value, np.dtype("f8") if kind.itemsize == 2 and kind.kind in "fV" else kind)

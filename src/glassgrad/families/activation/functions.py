@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -352,6 +353,9 @@ def rrelu(
     if type(lower) is not float or type(upper) is not float:
         name = "rrelu_" if inplace else "rrelu"
         lower, upper = number_of(name, "lower", 2, lower), number_of(name, "upper", 3, upper)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not isfinite(bound) and not inplace:
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
     if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     data = input._array

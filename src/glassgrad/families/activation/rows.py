@@ -10,6 +10,7 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import wrap
 from ...ground import errors
+from ...ground.dtypes import element
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
 from ...kernels.columns import not_implemented
@@ -96,7 +97,7 @@ threshold_backward.derivative(
 @op(inplace=True, public=False, serves=(REALS, "threshold_cpu"), batched="point")
 def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
     """The elements above ``threshold``, ``value`` for the others."""
-    return choose(self <= limit_of(self, threshold), self.dtype.type(value), self)
+    return choose(self <= limit_of(self, threshold), element(value, self.dtype), self)
 
 
 threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
@@ -105,7 +106,7 @@ threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad,
 @op(node="ThresholdBackward1", inplace=True, public=False, serves=(REALS, "threshold_cpu"), batched="point")
 def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
     """What ``threshold_`` writes."""
-    return choose(self <= limit_of(self, threshold), self.dtype.type(value), self)
+    return choose(self <= limit_of(self, threshold), element(value, self.dtype), self)
 
 
 threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
@@ -162,10 +163,10 @@ leaky_relu_backward.derivative(
 @op(lenient=True, public=False, batched="point")
 def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
     """The elements, limited to [min_val, max_val]."""
-    kind = self.dtype.type
+    least, most = element(min_val, self.dtype), element(max_val, self.dtype)
     if type(self) is ndarray and self.dtype.kind == "f":
-        return self.clip(kind(min_val), kind(max_val))[()]
-    return np.minimum(np.maximum(self, kind(min_val)), kind(max_val))
+        return self.clip(least, most)[()]
+    return np.minimum(np.maximum(self, least), most)
 
 
 hardtanh.derivative(self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))
@@ -186,7 +187,7 @@ hardtanh_backward.derivative(
 @op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise", batched="point", out=errors.OUT_FOUND, aligned=True)
 def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements, those within ``lambd`` of zero replaced by zero."""
-    limit = self.dtype.type(lambd)
+    limit = element(lambd, self.dtype)
     return drop(np.logical_and(self >= -limit, self <= limit), self)
 
 
@@ -208,7 +209,7 @@ softshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self,
 @op(public=False, batched="point")
 def shrink_backward(grad_output: Any, self: Any, /, lambd: Any) -> Any:
     """``grad_output``, zero where ``self`` is within ``lambd`` of zero."""
-    limit = self.dtype.type(lambd)
+    limit = element(lambd, self.dtype)
     return drop(np.logical_and(self >= -limit, self <= limit), grad_output)
 
 
@@ -444,7 +445,7 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
     scaled = self if beta == 1 else self * beta
     soft = _softplus(scaled) if beta == 1 else _softplus(scaled) / beta
-    if threshold >= 17 and self.dtype is _F4:  # up there the two are one number
+    if beta == 1 and threshold >= 17 and self.dtype is _F4:  # up there the two are one number
         return soft
     return choose(scaled > threshold, self, soft)
 

@@ -14,7 +14,6 @@ from ...ground.modes import grad_enabled
 from ...ops.declare import composite
 from ...tensor.writable import check_cast, check_writable
 from ..arithmetic.functions import is_number, no_match
-from ..create.construct import tensor as new_tensor
 from ..norm.functions import vector_norm
 from ..pointwise.functions import check_clamped
 
@@ -137,7 +136,8 @@ def _binary(operation: str) -> None:
         tensors, beside, settings = columns(names[0], self, args, kwargs)
         if operation in ("maximum", "minimum"):
             _refuse_complex(operation, tensors, beside)
-            beside = [value if isinstance(value, Tensor) else new_tensor(value) for value in beside]
+            if not all(isinstance(value, Tensor) for value in beside):  # numbers keep the dtype of whole numbers
+                return _each("clamp_min" if operation == "maximum" else "clamp_max", tensors, beside)
         return _each(operation, tensors, beside, **settings)
 
     def in_place(self: Any, *args: Any, **kwargs: Any) -> list[Any]:

@@ -97,8 +97,9 @@ def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Numb
     if batch1.shape[2] != batch2.shape[1]:
         (n, k), (l, m) = batch1.shape[1:], batch2.shape[1:]  # noqa: E741
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})")
-    rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
-    columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
+    count = len(batch1) * batch1.shape[2]
+    rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], count)
+    columns = np.ascontiguousarray(batch2).reshape(count, batch2.shape[2])
     check_addmm(self, rows, columns)
     return combined(self, rows, columns, product, beta, alpha)
 

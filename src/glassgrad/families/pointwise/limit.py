@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import Tensor
 from ...ground import errors
+from ...ground.dtypes import element
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -25,14 +26,14 @@ _LN2, _NAN = math.log(2), math.nan
 @op(node="ClampBackward1", inplace=True, public=False, out=errors.OUT_FOUND, batched="point")
 def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
     """The elements, those outside [min, max] replaced by the nearer end."""
-    kind = self.dtype.type
+    kind = self.dtype
     if min is None:
-        return np.minimum(self, kind(max))
+        return np.minimum(self, element(max, kind))
     if max is None:
-        return np.maximum(self, kind(min))
-    if type(self) is np.ndarray and self.dtype.kind == "f":
-        return self.clip(kind(min), kind(max))[()]
-    return np.minimum(np.maximum(self, kind(min)), kind(max))
+        return np.maximum(self, element(min, kind))
+    if type(self) is np.ndarray and kind.kind == "f":
+        return self.clip(element(min, kind), element(max, kind))[()]
+    return np.minimum(np.maximum(self, element(min, kind)), element(max, kind))
 
 
 clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
@@ -73,7 +74,7 @@ def clamp_min_number(self: Any, /, min: Any) -> Any:
     """The elements, at least ``min``."""
     if self.dtype.kind == "b":
         raise not_implemented("clamp_min_scalar_cpu", self)
-    return np.maximum(self, self.dtype.type(min))
+    return np.maximum(self, element(min, self.dtype))
 
 
 clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min, None))
@@ -87,7 +88,7 @@ def clamp_max_number(self: Any, /, max: Any) -> Any:
     """The elements, at most ``max``."""
     if self.dtype.kind == "b":
         raise not_implemented("clamp_max_scalar_cpu", self)
-    return np.minimum(self, self.dtype.type(max))
+    return np.minimum(self, element(max, self.dtype))
 
 
 clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None, max))
