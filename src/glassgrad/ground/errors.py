@@ -95,7 +95,7 @@ COMPUTED_BY = {
     "outer": "mul", "kron": "mul", "multi_dot": "mm", "linalg.pinv": "linalg_pinv",
     "qr": "linalg_qr", "pow_base": "pow", "pow_number": "pow",
     "linalg_lu_factor": "linalg_lu_factor_ex", "linalg_solve_ex": "_linalg_solve_ex", "svd": "_linalg_svd",
-    "xlog1py": "special_xlog1py",
+    "xlog1py": "special_xlog1py", "zeta": "special_zeta",
     "logsigmoid": "log_sigmoid_forward", "torch.linalg.householder_product": "linalg_householder_product",
 }  # fmt: skip
 OUT_DEVICE = "Attempting to copy from device {source} to device {target}, but cross-device copies are not allowed!"

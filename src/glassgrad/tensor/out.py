@@ -17,7 +17,7 @@ from ..ground.runtime import warn
 from .writable import check_cast, check_fits, check_overlap, check_overlap_with
 
 #: What the name of a row that is not public has behind the name of the function that users call.
-_FORM = re.compile("_(of_complex|dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
+_FORM = re.compile("(_(of_complex|dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable))+$")
 
 
 class Composed(NamedTuple):
@@ -56,10 +56,16 @@ def check_outs(name: str, out: Any, count: int, position: int) -> None:
             )
 
 
+def _no_tensor(row: Row | Composed, out: Any) -> TypeError:
+    return TypeError(f"{called(row)}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
+
+
 def check_gradients(row: Row | Composed, flat: Sequence[Any], out: Any) -> bool:
     """Whether what is put into ``out=`` would be recorded; PyTorch's error where that cannot be."""
     if row.outputs and not isinstance(out, (tuple, list)):
         check_outs(called(row), out, len(row.outputs), 0)
+    elif not (out is None or row.outputs or isinstance(out, (Tensor, tuple))):
+        raise _no_tensor(row, out)
     outs = out if isinstance(out, (tuple, list)) else (out,)
     if not modes.grad_enabled() or (row.constant and not row.ruleless):
         return False
@@ -82,7 +88,7 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
     elif isinstance(out, Tensor):
         outs, answers = (out,), (answer,)
     else:
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
+        raise _no_tensor(row, out)
     recorded = check_gradients(row, flat, outs)
     checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
     parts = [*zip(row.outputs or ["result"] * len(outs), outs, answers, strict=True)]

@@ -126,12 +126,14 @@ def pdist(input: Any, p: float = 2.0) -> Any:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
     if not input.dtype.is_floating_point:
         raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     if input._array.dtype.itemsize == 2:
         raise not_implemented("pdist", input._array)
     first, second = np.triu_indices(len(input._array), 1)
     apart = input.index_select(0, wrap(first)) - input.index_select(0, wrap(second))
+    if not input._array.shape[1]:
+        return apart.sum(1)
     if p == 0:  # how many differ; none of NaN
         return apart.abs().ceil().clamp_max(1).sum(1)
     return norm_dim(apart, float(p), (1,), False)

@@ -22,6 +22,27 @@ from ..shape.rows import on_arrays, unsqueeze
 # -- vector norms ------------------------------------------------------------------------------------------------------
 
 
+def refuse_nothing(p: float, dim: Any = None) -> None:
+    """Raise PyTorch's error for a norm of no numbers, in all or along ``dim``, of an order that has no value for it."""
+    if p < 0 or p == inf:
+        name = p if isinstance(p, int) else f"{p:g}"
+        place, why = "an empty tensor", "the"
+        if dim is not None:
+            place, why = f"the dimension {dim}", "this dimension is empty and the"
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {name} norm on {place}{' ' * (dim is None)}because {why} operation "
+            f"does not have an identity"
+        )
+
+
+def _of_nothing(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
+    """The norms of an empty array: zeros, where the elements are none along the way."""
+    empty = [axis for axis in range(a.ndim) if not a.shape[axis] and (dim is None or axis in dim)]
+    if empty:
+        refuse_nothing(p, None if dim is None else empty[0])
+    return along(np.abs(a), dim, keepdim)
+
+
 def norm_of(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
     """The ``p``-norms along ``dim``, real; halves by way of float32."""
     kind = a.dtype
@@ -32,6 +53,8 @@ def norm_of(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
             flat = a.ravel()
             return np.sqrt(flat.dot(flat) if kind is F32 or kind is F64 else total(flat * flat))
         return np.sqrt(along(a * a, dim, keepdim))
+    if not a.size:
+        return _of_nothing(a, p, dim, keepdim)
     size = np.abs(a)
     axis = None if a.ndim == 0 else dim
     keepdims = keepdim and a.ndim > 0
@@ -156,12 +179,6 @@ def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
     if self.dtype.kind in "bui":
         name = scalar_name(self)
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {name}")
-    empty = [i for i in dims if not self.shape[i]]
-    if p == inf and empty:
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the inf norm on the dimension {empty[0]}because this dimension is "
-            "empty and the operation does not have an identity"
-        )
     a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
     length = norm_of(a, p, dims, True)
     scale = np.where(length > maxnorm, maxnorm / (length + 1e-7), 1).astype(length.dtype)

@@ -519,7 +519,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     x, y = low(x, y)
     same_kind("linalg.vecdot", x=x, y=y)
     outs.check_dtype("", out, x.dtype, _VECDOT_OUT)
-    if out is None and x.ndim == 1 and x.shape == y.shape and dim in (0, -1):
+    if out is None and x.ndim == y.ndim == 1 and dim in (0, -1):
         return vdot(x, y)  # type: ignore[no-any-return]
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]

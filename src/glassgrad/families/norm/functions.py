@@ -22,7 +22,7 @@ from ...ops.unfold import FORMS, Form
 from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import add_number
 from ..cast.functions import copied
-from ..distance.rows import linalg_vector_norm, norm_all, norm_dim
+from ..distance.rows import linalg_vector_norm, norm_all, norm_dim, refuse_nothing
 from ..linalg.spectra import linalg_svd
 from ..matrix.functions import into
 from ..pad.functions import pad
@@ -54,19 +54,11 @@ def vector_norm(
     if isinstance(ord, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     axes = some_dims(dim, input._array.ndim, "linalg_vector_norm")
-    if not input._array.size and (ord < 0 or ord == inf):
-        name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
+    if not input._array.size:
         if axes is None:
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {name} norm on an empty tensor because the operation does not "
-                "have an identity"
-            )
-        if any_empty(input, axes):
-            first = dim if isinstance(dim, int) else dim[0]
-            raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {name} norm on the dimension {first}because this dimension "
-                "is empty and the operation does not have an identity"
-            )
+            refuse_nothing(ord)
+        elif any_empty(input, axes):
+            refuse_nothing(ord, dim if isinstance(dim, int) else dim[0])
     if dtype is not None:
         if input.dtype.is_complex and not dtype.is_complex:
             raise RuntimeError(
@@ -124,14 +116,21 @@ def matrix_norm(
     if not keepdim and then > first:
         then -= 1
     sums = vector_norm(input, 1, first, keepdim)
-    return (amax if ord == size else amin)(sums, then, keepdim, out=out)
+    return _extreme(sums, ord == size, then, keepdim, out)
+
+
+def _extreme(values: Any, is_largest: bool, dim: int, keepdim: bool, out: Any = None) -> Any:
+    """The largest of the norms along ``dim``, zero where there are none; or the smallest."""
+    if is_largest and not values._array.shape[dim]:
+        return sum(values, dim, keepdim, out=out)
+    return (amax if is_largest else amin)(values, dim, keepdim, out=out)
 
 
 def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Any:
     """Norms made of singular values."""
     order = [i for i in range(A._array.ndim) if i not in (rows, columns)] + [rows, columns]
     values = linalg_svd(permute(A, order))[1]
-    answer = sum(values, -1, keepdim) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1, keepdim)
+    answer = sum(values, -1, keepdim) if ord == "nuc" else _extreme(values, ord > 0, -1, keepdim)
     if keepdim:
         answer = permute(unsqueeze(answer, -1), [order.index(i) for i in range(A._array.ndim)])
     return answer

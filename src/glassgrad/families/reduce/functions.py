@@ -338,8 +338,6 @@ _OUT_EXTREME = errors.ASSERTED.format("canCast( typeMetaToScalarType(self.dtype(
 
 def _into_castable(row: Any, input: Any, out: Any, words: str = _OUT_EXTREME) -> Any:
     """What a row makes of all elements put into ``out=``, whose dtype PyTorch looks at first."""
-    if not isinstance(out, Tensor):
-        raise TypeError(f"argument 'out' must be Tensor, not {called(out)}")
     call.refuse_gradients(row.row, (input,), out)
     check_dtype(row.row.name, out, input.dtype, words, True)
     return row(input, out=out)
