@@ -51,7 +51,7 @@ READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
     r"logsumexp|norm|matrix_power|solve_triangular|slice_scatter|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|"
-    r"normal|bernoulli|cum(max|min)|median)"
+    r"normal|bernoulli|cum(max|min)|median|inv)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|torch\.complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
@@ -281,6 +281,7 @@ REASONS = [
     Reason("biases of another dtype", "words|type", "bias type|weight type", last(r"conv(olution|(_transpose)?\dd)")),
     Reason("PyTorch breaks where there are no indices", "taken", "an undefined Tensor", last("index_put", r"\(\)")),
     Reason("PyTorch breaks where there are no indices", "taken", "ntensor >= 3 INT", last("index_put", r"\(\)")),
+    Reason("masks of bytes", "taken", "masked_fill_ only supports bool|ntensor >= 3", r"uint8(.|\n)*index_put|\] = "),
     Reason("which of its kernels refuses", "words|refused", "dilation", last(r"conv\w*", "0")),
     Reason("whole numbers computed in few digits", "numbers", "", r"int\d+(.|\n)*float64(.|\n)*poisson_nll_loss"),
     Reason("numbers that are not sorted", "numbers", "", "bucketize|searchsorted"),
@@ -292,6 +293,7 @@ REASONS = [
     Reason("differences of large numbers", "numbers", "", r"e\+30(.|\n)*(householder|ormqr|orgqr)"),
     Reason("settings beyond a dtype's numbers", "taken|type", "without overflow|too big to convert"),
     Reason("what cancels in few digits", "numbers", "", r"(b?float)16(.|\n)*sinc"),
+    Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "rms_norm"),
     Reason("where gradients lie", "stride", "^g: "),
     Reason("differences of large numbers", "numbers", "", r"(300\.5|e\+)(.|\n)*polar"),
     Reason("memory before dtypes", "words", "can't be cast to.*refer to a single", last("pow", "j, out=m")),
@@ -309,6 +311,7 @@ TYPES = [
     Reason("settings that serve", "lenient", "as element 0 in argument 1", last("histogramdd", "(range|density)=")),
     Reason("settings that serve", "lenient", r"got \((float|int|Tensor), int, (float|int)\)", last("(nan)?quantile")),
     Reason("settings that serve", "lenient", "must be Number, not (Tensor|None)", last(r"b?add\w+|constant_pad_nd")),
+    Reason("several numbers as one", "parser", "must be float, not Tensor.*Boolean value of Tensor"),
     Reason("gradients before types", "parser", "TypeError.*automatic diff", "out="),
     Reason("settings that serve", "parser", "must be int, not Tensor", last("(log_)?softmax|softmin")),
     Reason("settings that serve", "parser", "'input' .position 1. must be Tensor, not bool", last("addm[mv]", "=")),

@@ -33,11 +33,11 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
+    if not self.ndim and index.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     if index.dtype.kind != "i" or index.itemsize < 4:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if not self.ndim:
-        if index.size != 1:
-            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
         if not inside(index, 1):
             raise IndexError("index out of range in self")
         return np.array(self)
@@ -76,8 +76,13 @@ def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     return out
 
 
-def _slices(function: str, self: Any, index: Any, source: Any, dim: int, scatters: bool = False) -> int:
-    """The dimension of ``index_add`` and its like; PyTorch's errors where something does not fit."""
+def _slices(
+    function: str, self: Any, index: Any, source: Any, dim: int, scatters: bool = False, fills: bool = False
+) -> int:
+    """The dimension of ``index_add`` and its like; PyTorch's errors where something does not fit.
+
+    scatters, fills  whether PyTorch computes it by its scatter, or fills first what the indices name
+    """
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
@@ -109,8 +114,11 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int, scatter
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(self.shape)} source.shape = {list(source.shape)}"
         )
+    size = self.shape[axis] if self.ndim else 1
+    if fills:
+        _check_filled(index, size, axis)
     try:
-        check_bounds(index, self.shape[axis] if self.ndim else 1, axis)
+        check_bounds(index, size, axis)
     except RuntimeError:
         if scatters and self.ndim > 1 and axis in (0, self.ndim - 1):  # by another kernel of PyTorch's
             raise
@@ -129,7 +137,7 @@ def _slices(function: str, self: Any, index: Any, source: Any, dim: int, scatter
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
-    axis = _slices("index_add_", self, index, source, dim, alpha == 1)
+    axis = _slices("index_add_", self, index, source, dim, alpha == 1 and index.itemsize == 8)
     if alpha != 1:
         source = source * np.asarray(alpha).astype(self.dtype)
     return _slices_added(np.array(self, order="C"), index, source, axis)
@@ -212,11 +220,14 @@ def filled_axis(self: Any, index: Any, dim: int) -> int:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    size = self.shape[axis] if self.ndim else 1
+    _check_filled(index, self.shape[axis] if self.ndim else 1, axis)
+    return axis
+
+
+def _check_filled(index: Any, size: int, axis: int) -> None:
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)]
         raise IndexError(f"index {int(bad.reshape(-1)[0])} is out of bounds for dimension {axis} with size {size}")
-    return axis
 
 
 def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
@@ -291,7 +302,7 @@ def _refuse_reduction(self: Any, reduce: str, include_self: bool) -> None:
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
-    axis = _slices("index_reduce_", self, index, source, dim)
+    axis = _slices("index_reduce_", self, index, source, dim, fills=not include_self)
     _refuse_reduction(self, reduce, include_self)
     wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
     return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)

@@ -18,7 +18,9 @@ from ...tensor.lifted import all_values
 from ..index import slices
 from ..index.getitem import put_in_place
 from ..index.rows import blank, masked_fill
+from ..reduce.extreme import refuse_empty
 from ..shape.functions import whole
+from ..shape.rows import axis_of
 from . import rows
 from .rows import segmented
 
@@ -300,8 +302,9 @@ def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
         raise not_implemented("min_all", lengths._array)
     if unsafe:
         return
+    refuse_empty("min", lengths._array, None)
     values = all_values(lengths)
-    if values.size and values.min() < 0:
+    if values.min() < 0:
         raise RuntimeError("lengths contains negative value!")
     if (np.add.reduce(values, axis=-1) != data._array.shape[lengths._array.ndim - 1]).any():
         raise RuntimeError(
@@ -327,6 +330,9 @@ def segment_reduce(
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     bounds, word = (lengths, "lengths") if offsets is None else (offsets, "offsets")
+    axis = axis_of(axis, data._array.ndim)
+    if bounds._array.ndim > data._array.ndim:
+        raise RuntimeError(errors.ASSERTED.format(f"data.dim() >= {word}_value.dim()"))
     if axis != bounds._array.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}.")
     if offsets is None:
