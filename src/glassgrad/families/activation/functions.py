@@ -53,6 +53,9 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inpla
     return _clipped(input, min_val, max_val, inplace)
 
 
+_I64 = np.dtype("i8")
+
+
 def _clipped(input: Tensor, min_val: Number, max_val: Number, inplace: bool) -> Tensor:
     if type(min_val) not in _REAL or type(max_val) not in _REAL:
         widest = _WIDEST.get(input._array.dtype.kind, input._array.dtype)
@@ -62,6 +65,8 @@ def _clipped(input: Tensor, min_val: Number, max_val: Number, inplace: bool) -> 
     if input._array.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     if input._array.dtype.kind in "iu":
+        for limit in (min_val, max_val):
+            dtypes.check_number(limit, _I64)
         min_val, max_val = int(min_val), int(max_val)
         if input._array.dtype.kind == "u" and min_val < 0:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")

@@ -25,11 +25,14 @@ from .functions import MODES, no_slope, number
 _I64 = np.dtype("i8")
 
 
-def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None) -> None:
+def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None, in_planes: bool = False) -> None:
     """Raise PyTorch's errors unless there is a weight for each class, of a dtype; of any beside probabilities."""
     if weight is None:
         return
-    if weight._array.ndim != 1 or weight._array.size != classes:
+    if in_planes:  # of any sizes
+        if weight._array.size != classes:
+            raise RuntimeError("weight tensor should be defined either for all or no classes")
+    elif weight._array.ndim != 1 or weight._array.size != classes:
         raise RuntimeError(
             f"{'' if kind else 'cross_entropy: '}weight tensor should be defined either for all {classes} classes or "
             f"no classes but got weight tensor of shape: {list(weight._array.shape)}"
@@ -65,15 +68,15 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
             raise RuntimeError(
                 f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(wanted)}"
             )
+        _check_target(target)
         if sizes[2:] != wanted[1:]:
             raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(wanted)}")
-        _check_target(target)
-        _check_weight(weight, sizes[1], input.dtype)
+        _check_weight(weight, sizes[1], input.dtype, in_planes=True)
         return rows.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     if wanted[1:] != sizes[2:]:
         raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(wanted)}")
     _check_target(target)
-    _check_weight(weight, sizes[1], input.dtype)
+    _check_weight(weight, sizes[1], input.dtype, in_planes=True)
     flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
     labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
     losses = rows.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]

@@ -256,9 +256,9 @@ def logit(self: Any, /, eps: float | None = None) -> Any:
 
 @logit.derivative("self")
 def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
-    """The gradient over p (1 - p); zero (NaN without ``eps``) outside the range."""
+    """The gradient over p (1 - p); zero outside the range, NaN without ``eps``, or with one below zero."""
     slope = grad / ((self + 0) * (1 - self))  # -0.0 counts as 0.0
-    if eps is None:
+    if eps is None or eps < 0:
         return where(self >= 0, where(self <= 1, slope, math.nan), math.nan)
     return where(self < eps, 0, where(self > 1 - eps, 0, slope))
 

@@ -42,7 +42,7 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights._array.ndim} "
             f"dimensions"
         )
-    if whole and weights._array.dtype.kind not in "iub":
+    if whole and weights._array.dtype.kind not in "iu":
         raise RuntimeError(
             f"cov(): expected {name} to have integral dtype but got {name} with {weights.dtype.scalar_name} dtype"
         )
