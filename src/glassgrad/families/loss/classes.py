@@ -72,15 +72,19 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         if sizes[2:] != wanted[1:]:
             raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(wanted)}")
         _check_weight(weight, sizes[1], input.dtype, in_planes=True)
-        return rows.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
+        return rows.nll_loss2d(input, target, _in_a_row(weight), reduction, ignore_index)[0]
     if wanted[1:] != sizes[2:]:
         raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(wanted)}")
     _check_target(target)
     _check_weight(weight, sizes[1], input.dtype, in_planes=True)
     flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
     labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
-    losses = rows.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
+    losses = rows.nll_loss2d(flat, labels, _in_a_row(weight), reduction, ignore_index)[0]
     return losses.view(wanted) if reduction == 0 else losses
+
+
+def _in_a_row(weight: Any) -> Any:
+    return weight if weight is None or weight._array.ndim == 1 else weight.reshape(-1)
 
 
 def _check_target(target: Tensor) -> None:
