@@ -22,7 +22,8 @@ FAULTS = {
     "memory": "single memory location|storage",
     "dtype": "dtype|not (implemented|supported) for|scalar.?type|be cast|[Cc]omplex|without overflow|same types?\\b|"
     "[Bb]oolean|integral|floating|Long|ZeroDivision",
-    "sizes": "[Ss]izes?\\b|shape|[Dd]imension|\\b[Dd]ims?\\b|broadcast|number of|numel|multiplied|\\d-?D|vector",
+    "sizes": "[Ss]izes?\\b|shape|[Dd]imension|\\b[Dd]ims?\\b|broadcast|number of|numel|multiplied|\\d-?D|vector|"
+    "square matri",
     "place": "out of (bounds|range)|out-of-bounds|[Ii]ndex(?! put)",
 }
 
@@ -71,7 +72,7 @@ REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
     Reason("conjugates are no views", "numbers", "", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*\.data ="),
-    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words", BROKEN, r"backward|autograd"),
+    Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words|type", BROKEN, r"backward|autograd"),
     Reason("a rule of PyTorch's gives another shape", "taken|type|words", r"(Scatter|IndexAdd)\w* returned an inv"),
     Reason("a rule of PyTorch's gives another shape", "taken", "CopySlices returned an inv", r"scatter(_add)?_\("),
     Reason("the shape was changed without recording", "taken|type|words", "an invalid gradient at", r"\.data = "),
@@ -295,6 +296,13 @@ REASONS = [
     Reason("what cancels in few digits", "numbers", "", r"(b?float)16(.|\n)*sinc"),
     Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "rms_norm"),
     Reason("which of its steps is told", "words", r"aten::(\w+)\(\): functions(.|\n)*\b\1\(\): functions"),
+    Reason("which fault of histories", "words", "flags of leaf(.|\n)*view and its|versions later.*second time"),
+    Reason("what is there already is written", "refused", "of the written-to", r"(broadcast_to|expand)(.|\n)*\] = "),
+    Reason(
+        "which of its steps is told", "words",
+        r"(\w+)\(\): functions with out=(.|\n)*\b(?!\1\b)\w+\(\): functions with out=", "out=",
+    ),  # fmt: skip
+    Reason("sizes of complex numbers", "words", "expected Complex(.|\n)*expected (Float|Double)", last("abs", "out=")),
     Reason("where gradients lie", "stride", "^g: "),
     Reason("differences of large numbers", "numbers", "", r"(300\.5|e\+)(.|\n)*polar"),
     Reason("memory before dtypes", "words", "can't be cast to.*refer to a single", last("pow", "j, out=m")),

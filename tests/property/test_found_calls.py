@@ -294,6 +294,7 @@ CALLS = {
         torch.nn.functional.nll_loss(b[None], i[:1] % 3, c[:4])
         torch.nn.functional.nll_loss(b[None], i[:1] % 3, c[:3, None]) | torch.nn.functional.hardtanh(i.char(), -1, 300)
         torch.cov(a, fweights=a[0] > 0) | torch.nn.functional.hardtanh_(i.clone(), -0.5, 1e30)
+        i.byte().gt_(-1) | i.char().lt_(300) | i.clone().eq_(2**63) | (i > 2).gt_(-1) | i.byte().ge_(0.5)
         torch.searchsorted(c[0], a, sorter=i[0]) | torch.searchsorted(b, a, sorter=i)
         torch.searchsorted(c[0], a, sorter=a[0, 0]) | torch.searchsorted(a, c[0], sorter=i)
         torch.fft.irfft2(torch.ones(3, 0, dtype=torch.complex64), (2, 5)) | torch.fft.irfft2(z[:0], (2, 5))

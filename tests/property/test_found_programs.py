@@ -9,6 +9,15 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "gradients of what a Function writes, and spreads of complex numbers without degrees of freedom": """
+        a = torch.ones(3, requires_grad=True)
+        b, c = a * 3, torch.zeros(3)
+        b.grad, c.grad = torch.ones(3), torch.ones(3)
+        Dirty.apply(b); Dirty.apply(c)
+        d = torch.arange(6.0).reshape(2, 3) + 0j
+        e = torch.cat([torch.var(d, n, correction=3).nan_to_num(7.0, 8.0) for n in (-1, 0)])
+        f = torch.std(d, correction=6).nan_to_num(7.0, 8.0)
+    """,
     "slopes by targets where chances are none": """
         a = torch.tensor([0.0, -0.0, 1.0, 0.5, 0.25], requires_grad=True)
         b = torch.tensor([1.0, 0.0, 0.5, 1.0, 0.5], requires_grad=True)

@@ -66,6 +66,8 @@ def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
             UserWarning,
             stacklevel=5,
         )
+    elif tensor._grad is not None:
+        tensor._grad = None  # as PyTorch forgets it
     if type(old_edge) is not View:
         tensor._edge = edge
         move_retained(tensor, old_edge)

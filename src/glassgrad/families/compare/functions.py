@@ -73,6 +73,9 @@ def where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
     return where(condition, self, other)
 
 
+_LARGEST = np.dtype("u8")  # whose numbers and their negatives PyTorch's parser takes
+
+
 def _writes(name: str, *aliases: str) -> None:
     with_number, with_tensor = compare.WRITTEN[name]
 
@@ -81,7 +84,11 @@ def _writes(name: str, *aliases: str) -> None:
             other = plain(other)
             if isinstance(other, complex):
                 getattr(compare, name)(self.detach(), other)  # type: ignore[attr-defined]  # most refuse
-            return written(with_number, self, settings=(np.asarray(other),))
+            number = np.asarray(other)
+            if type(other) is int and self._array.dtype.kind in "iu":
+                dtypes.check_number(other, _LARGEST)
+                number = number.astype(self._array.dtype)  # in which PyTorch compares
+            return written(with_number, self, settings=(number,))
         return written(with_tensor, self, other)
 
     in_place.__name__ = in_place.__qualname__ = f"{name}_"

@@ -384,13 +384,13 @@ def _variance(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any,
                 means.reshape(sizes)[()]
             )
     off = a - means
-    if a.dtype.kind == "c":
-        off = np.abs(off)
-    degrees = freedom(a.shape, dim, correction)
-    squares = along(off * off, dim, keepdim)
+    degrees = max(freedom(a.shape, dim, correction), 0)
+    parts = (off.real, off.imag) if a.dtype.kind == "c" else (off,)
+    squares = [along(part * part, dim, keepdim) for part in parts]
+    variances = [each / each.dtype.type(degrees) for each in squares]
     if not keepdim:
-        means = means.reshape(squares.shape)[()]
-    return squares / squares.dtype.type(degrees if degrees > 0 else 0), means
+        means = means.reshape(squares[0].shape)[()]
+    return (variances[0] if len(parts) == 1 else variances[0] + variances[1]), means
 
 
 def _as_self(self: Any, *arrays: Any) -> Any:
