@@ -187,7 +187,7 @@ class Run:
 
     def do(self, line: str) -> tuple[str, str]:
         """Run a line: the type and words of its error, or nothing."""
-        if slope := re.search(r"(\w+) = .*(autograd\.(grad|functional)|torch\.func)\b", line):
+        if slope := re.search(r"(\w+) = .*(autograd\.(grad|functional)|torch\.func|fwad)\b", line):
             self.slopes.add(slope[1])
         self.done.append(line)
         with warnings.catch_warnings():

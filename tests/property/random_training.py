@@ -311,9 +311,12 @@ def main() -> None:
     options = parser.parse_args()
     sorts, reasons = Counter[str](), Counter[str]()
     programs = 0
-    for seed in counts.asked(options):
+    for seed, seen, code in counts.outlived(counts.asked(options), drawn):
         programs += 1
-        lines, found, ended = drawn(seed)
+        if code:
+            print(f"\n# {seed}: ends the process with {code}", flush=True)
+            continue
+        lines, found, ended = seen
         if ended:
             reasons[ended] += 1
             if options.ended is not None and re.search(options.ended, ended):
