@@ -296,7 +296,8 @@ REASONS = [
     Reason("what cancels in few digits", "numbers", "", r"(b?float)16(.|\n)*sinc"),
     Reason("where results lie", "node", "(Mul|Clone)Backward0.*(Mul|Clone)Backward0", "rms_norm"),
     Reason("which of its steps is told", "words", r"aten::(\w+)\(\): functions(.|\n)*\b\1\(\): functions"),
-    Reason("which fault of histories", "words", "flags of leaf(.|\n)*view and its|versions later.*second time"),
+    Reason("which fault of histories", "words", "flags of leaf(.|\n)*view and its|versions later(.|\n)*second time"),
+    Reason("which fault of histories", "words", "no_grad mode(.|\n)*versions later|versions later(.|\n)*no_grad mode"),
     Reason("what is there already is written", "refused", "of the written-to", r"(broadcast_to|expand)(.|\n)*\] = "),
     Reason(
         "which of its steps is told", "words",

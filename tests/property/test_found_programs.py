@@ -9,6 +9,13 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "whole numbers of a view whose history is refused": """
+        a = torch.ones(2, 2, requires_grad=True)
+        b = a.split(1)[-1]
+        with torch.no_grad(): b.add_(1)
+        c, d = b.long(), b.to(torch.bool)
+        e = b.double()
+    """,
     "gradients of what a Function writes, and spreads of complex numbers without degrees of freedom": """
         a = torch.ones(3, requires_grad=True)
         b, c = a * 3, torch.zeros(3)

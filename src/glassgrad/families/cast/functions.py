@@ -47,6 +47,8 @@ def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None 
         return wrap(blank(self._array.shape, wanted))
     if own.kind == "c" and wanted.kind not in "cb":
         warn_once(DISCARDED)
+    if wanted.kind in "biu" and type(self) is Tensor and self._edge is not None:
+        self = wrap(self._array)  # whose history, which may be refused, is not asked
     return to_copy(self, wanted, own, layout)
 
 
