@@ -410,7 +410,7 @@ TRAINED = [
     Reason("graphs are copied", "taken|type", "deepcopy protocol", "deepcopy|AveragedModel"),
     Reason("slopes of layers that PyTorch lacks", "taken", "derivative for .?(aten::|_cdist)"),
     Reason("what transforms lack in PyTorch", "taken", "the broadcast|Batching rule|have storage|NYI", r"torch\.func"),
-    Reason("what transforms lack in PyTorch", "words", "^['\"]?Batching rule not implemented", r"torch\.func"),
+    Reason("what transforms lack in PyTorch", "words|type", "Batching rule not implemented", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "taken|type|words", "forward (mode )?AD", r"torch\.func"),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
     Reason("PyTorch's slope of huber_loss takes one dtype", "taken", "Found dtype", "Huber"),

@@ -279,7 +279,7 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
 
 def element(value: Any, kind: np.dtype[Any]) -> Any:
     """A real number as an element of a NumPy dtype; PyTorch's error where it does not fit."""
-    if kind.kind not in "fV" or not -65504 <= value <= 65504:  # what every floating dtype holds
+    if kind.itemsize < 4 or not -3e38 < value < 3e38:
         check_number(value, kind)
     return kind.type(value)
 

@@ -163,10 +163,10 @@ leaky_relu_backward.derivative(
 @op(lenient=True, public=False, batched="point")
 def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
     """The elements, limited to [min_val, max_val]."""
-    least, most = element(min_val, self.dtype), element(max_val, self.dtype)
-    if type(self) is ndarray and self.dtype.kind == "f":
-        return self.clip(least, most)[()]
-    return np.minimum(np.maximum(self, least), most)
+    kind = self.dtype
+    if type(self) is ndarray and kind.char in "fd" and -3e38 < min_val and max_val < 3e38:
+        return self.clip(kind.type(min_val), kind.type(max_val))[()]
+    return np.minimum(np.maximum(self, element(min_val, kind)), element(max_val, kind))
 
 
 hardtanh.derivative(self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))

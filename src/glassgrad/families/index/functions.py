@@ -170,7 +170,7 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
             f"{function}() received an invalid combination of arguments - got ({marks}, {called(value)}), but expected "
             "one of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
         )
-    if not function.endswith("_"):
+    if mask._array.dtype.kind != "b" and not function.endswith("_"):
         rows.together(mask._array.shape, input._array.shape)  # which may refuse
     _check_mask(function, mask, "fill")
     if isinstance(value, Tensor):

@@ -19,6 +19,7 @@ from ..shape.rows import on_arrays
 from .rows import exp, exp2, log1p, single, together
 
 _LN2, _NAN = math.log(2), math.nan
+_F4, _F8 = np.dtype("f4"), np.dtype("f8")
 
 # -- limits ----------------------------------------------------------------------------------------------------------
 
@@ -31,8 +32,9 @@ def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
         return np.minimum(self, element(max, kind))
     if max is None:
         return np.maximum(self, element(min, kind))
-    if type(self) is np.ndarray and kind.kind == "f":
-        return self.clip(element(min, kind), element(max, kind))[()]
+    if (kind is _F4 or kind is _F8) and type(self) is np.ndarray and -3e38 < min and max < 3e38:
+        number = kind.type
+        return self.clip(number(min), number(max))[()]
     return np.minimum(np.maximum(self, element(min, kind)), element(max, kind))
 
 

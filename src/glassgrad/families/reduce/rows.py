@@ -385,12 +385,15 @@ def _variance(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any,
             )
     off = a - means
     degrees = max(freedom(a.shape, dim, correction), 0)
-    parts = (off.real, off.imag) if a.dtype.kind == "c" else (off,)
-    squares = [along(part * part, dim, keepdim) for part in parts]
-    variances = [each / each.dtype.type(degrees) for each in squares]
+    if a.dtype.kind == "c":
+        squares = along(off.real**2, dim, keepdim)
+        squares = squares / squares.dtype.type(degrees) + along(off.imag**2, dim, keepdim) / squares.dtype.type(degrees)
+        degrees = 1
+    else:
+        squares = along(off * off, dim, keepdim)
     if not keepdim:
-        means = means.reshape(squares[0].shape)[()]
-    return (variances[0] if len(parts) == 1 else variances[0] + variances[1]), means
+        means = means.reshape(squares.shape)[()]
+    return squares / squares.dtype.type(degrees), means
 
 
 def _as_self(self: Any, *arrays: Any) -> Any:
