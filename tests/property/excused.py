@@ -439,7 +439,11 @@ TRAINED = [
     Reason("sparse gradients that reach rules", "words|type", "not defined for sparse tensors"),
     Reason("second slopes with few digits", "numbers", "", r"bfloat16(.|\n)*(hessian|func\.\w+\(torch\.func)"),
     Reason("hooks of nodes get the results that are given", "taken", "incorrect number of values", "prehook"),
-    Reason("PyTorch's jacfwd is not its hessian", "numbers", "", r"(logdet|det|solve|inv)\((.|\n)*jacfwd"),
+    Reason("PyTorch's jacfwd is not its hessian", "numbers", "", r"(det|solve|inv|[Nn]orm\w*)\((.|\n)*jacfwd"),
+    Reason("hooks of several gradients", "taken", "_will_engine_execute_node"),
+    Reason("forward mode that PyTorch lacks", "taken|words|type", "use forward AD with"),
+    Reason("which of equal lengths comes first", "numbers", "", r"lengths\((.|\n)*\.data"),
+    Reason("other nodes", "said", "Backward0", r"(pad_packed|[Cc]ircular|pack_|LSTM|RMSNorm|rms_norm)(.|\n)*names\("),
     Reason("a matrix that is nearly singular", "numbers.grad", "", r"float32(.|\n)*svdvals"),
 ]
 

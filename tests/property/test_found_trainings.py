@@ -15,6 +15,13 @@ SPARSE = """
         a = torch.nn.Parameter(torch.ones(6, 3)); looked(a, sparse=True).sum().backward()
 """
 PROGRAMS = {
+    "steps of recurrent networks in a checkpoint that are looked at": """
+        model = torch.nn.Sequential(torch.nn.BatchNorm1d(3), torch.nn.LSTMCell(3, 3), torch.nn.GRUCell(3, 3))
+        x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+        def f(x): return model[2](model[1](model[0](x))[0])
+        z = torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)
+        z.sum().backward()
+    """,
     "losses of classes, and means of volumes, in autocast": """
         x, n, w = torch.arange(12.0).reshape(3, 4).bfloat16().requires_grad_(), torch.tensor([0, 1, 2]), torch.ones(4)
         v, F = x.detach().view(1, 3, 1, 2, 2), torch.nn.functional

@@ -312,7 +312,7 @@ load = data.DataLoader(rows, {k}, sampler=data.WeightedRandomSampler([1, 2], {k}
 z = torch.stack([i for a, i in data.ConcatDataset([rows, data.Subset(rows, [0])])])
 load = data.DataLoader([{'a': a, 'n': i} for i, a in enumerate(x)], {k}); z = torch.cat([a['n'] for a in load])
 z = torch.stack([*data.DataLoader([*x.detach()], {k}, collate_fn=lambda parts: torch.stack(parts).mean(0))])
-z = rnn.pad_sequence([*x.flatten(1)], True, {n})|z = torch.jit.trace(model, x, check_trace=False)(x)
+z = rnn.pad_sequence([*x.flatten(1)], True, {n})|z = torch.jit.trace(model, x, check_trace=False)(x).detach()
 z = torch.nn.utils.fuse_conv_bn_eval({j}.eval(), {l}.eval())(x)
 z = torch.nn.utils.skip_init(torch.nn.Linear, 2, 2).weight * 0
 said = torch.nn.utils.parameters_to_vector(model.buffers())|with torch.no_grad(): {l}.weight.normal_(0, {n})
