@@ -9,6 +9,12 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "gradients of what has no derivative, asked for by itself": """
+        a = torch.tensor([1.0, 2.0, 2.0], requires_grad=True)
+        b, c = a.unique(), a.unique()
+        b.backward(torch.ones_like(b), inputs=[b])
+        c.sum().backward(inputs=[c])
+    """,
     "whole numbers of a view whose history is refused": """
         a = torch.ones(2, 2, requires_grad=True)
         b = a.split(1)[-1]

@@ -139,9 +139,9 @@ def general(
 
 def _wanted(record: Record, hooks: Any, reached: set[Any]) -> list[bool] | None:
     """Which edges of a record want a gradient; None where all do, or where that saves no work."""
-    if len(record.edges) == 1 and (hooks is None or not hooks.post_hooks):
-        return None
     wanted = [onward is None or onward in reached for onward in record.edges]
+    if len(wanted) == 1 and record.kind.row is None and (hooks is None or not hooks.post_hooks):
+        return None
     return None if all(wanted) else wanted
 
 
@@ -162,7 +162,8 @@ def bare(record: Record, grad: Any, retain_graph: bool, lifted: bool, wanted: Se
     if run is freed:
         return freed(record, grad, retain_graph)
     hooks = getattr(record, "_hooks", None)
-    if grad is None and not getattr(record, "runs_on_none", False):  # one of a custom Function does
+    is_idle = wanted is not None and not any(wanted) and record.kind.row is not None  # a Function runs all the same
+    if is_idle or (grad is None and not getattr(record, "runs_on_none", False)):  # one of a custom Function does
         outgoing = (None,) * len(record.edges)
         if not retain_graph:
             record.release()

@@ -98,13 +98,13 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
 def stack(tensors: Any, /, dim: Any) -> Any:
     """The tensors, all of one shape, along a new dimension."""
     first = tensors[0].shape
+    axis = axis_of(dim, len(first) + 1)
     for entry, tensor in enumerate(tensors):
         if tensor.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(tensor.shape)} at entry {entry}"
             )
-    axis = axis_of(dim, len(first) + 1)
     if len(first) > 3 and (strides := _stacked_strides(tensors, axis)):
         return layout.laid(np.stack(tensors, axis), strides)
     if axis == 0:

@@ -155,7 +155,7 @@ def refuse_phases(left: Any, right: Any) -> None:
 def linalg_pinv(self: Any, atol: Any, rtol: Any, /, hermitian: bool = False) -> Any:
     """The pseudoinverses: singular values (or sizes of eigenvalues) up to the tolerances count as zero."""
     if hermitian:
-        values, vectors = np.linalg.eigh(self)
+        values, vectors = linalg_eigh.row.kernel(self, "L", True)
         size, left, right = np.abs(values), vectors, np.conj(vectors.swapaxes(-1, -2))
     else:
         left, values, right = decomposed(self, False)

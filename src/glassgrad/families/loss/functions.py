@@ -25,6 +25,7 @@ from ..arithmetic.powers import pow_number
 from ..arithmetic.rows import mul, neg, no_single_bool
 from ..compare.rows import where
 from ..distance.functions import together
+from ..index.rows import together as _joint
 from ..pointwise.limit import abs, xlogy
 from ..pointwise.rows import exp
 from ..reduce.functions import check_tensor
@@ -230,9 +231,11 @@ def binary_cross_entropy_with_logits(
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
     no_slope("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     input, target, weight, pos_weight = single(input, target, weight, pos_weight)
-    for first, second in ((pos_weight, input), (input, weight)):
-        if first is not None and second is not None:
-            together(first, second)
+    if pos_weight is not None:
+        check_fits(input, _joint(input._array.shape, _joint(pos_weight._array.shape, target._array.shape)))
+    for factor in (input, weight):  # by which PyTorch multiplies in the place of the target
+        if factor is not None:
+            check_fits(target, _joint(target._array.shape, factor._array.shape))
     if input._array.dtype.kind in "biuc":
         raise not_implemented("log_sigmoid_cpu", input._array)
     if pos_weight is not None:

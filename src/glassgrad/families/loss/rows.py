@@ -30,7 +30,7 @@ def reduced(values: Any, reduction: int, dtype: Any = None) -> Any:
     """An elementwise loss, averaged or summed; in a dtype of its own, if one is given."""
     if dtype is not None:
         values = values.astype(dtype.numpy)
-    if reduction == 0:
+    if reduction not in (1, 2):  # other numbers are no reductions either
         return values
     if reduction == 2:
         return total(values)

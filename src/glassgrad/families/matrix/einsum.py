@@ -201,9 +201,14 @@ def _check_sizes(dims: list[list[Any]], shapes: tuple[tuple[int, ...], ...]) -> 
         for label, size in own.items():
             before = seen.get(label, 1)
             if before != 1 and size != 1 and before != size:
-                named = "..." if isinstance(label, int) else label
+                if isinstance(label, int):
+                    _refuse(
+                        f"dimension {labels.index(label)} covered by ellipsis in operand {number}has size {size} which "
+                        f"does not broadcast with previously seen ellipsis with size {before} for the respective "
+                        "dimension"
+                    )
                 _refuse(
-                    f"subscript {named} has size {size} for operand {number} which does not broadcast with previously "
+                    f"subscript {label} has size {size} for operand {number} which does not broadcast with previously "
                     f"seen size {before}"
                 )
             if before == 1:

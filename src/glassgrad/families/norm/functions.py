@@ -122,7 +122,7 @@ def matrix_norm(
 def _extreme(values: Any, is_largest: bool, dim: int, keepdim: bool, out: Any = None) -> Any:
     """The largest of the norms along ``dim``, zero where there are none; or the smallest."""
     if is_largest and not values._array.shape[dim]:
-        return sum(values, dim, keepdim, out=out)
+        return sum(values.detach(), dim, keepdim, out=out)
     return (amax if is_largest else amin)(values, dim, keepdim, out=out)
 
 
