@@ -313,6 +313,8 @@ REASONS = [
     Reason("differences of large numbers", "numbers", "", r"e\+30(.|\n)*trap"),
     Reason("a mask of one truth value", "refused", "refer to a single memory", r"\[\(.*\)\] = v"),
     Reason("rules that square in small words", "numbers", "", r"int8(.|\n)*a(rc)?tan2"),
+    Reason("sizes of nothing", "shape", "", r"\[\], dtype(.|\n)*out="),
+    Reason("which of several faults", "words", "should have 2 elements", last("histogramdd")),
     Reason("where gradients lie", "stride", "^g: "),
     Reason("differences of large numbers", "numbers", "", r"(300\.5|e\+)(.|\n)*polar"),
     Reason("memory before dtypes", "words", "can't be cast to.*refer to a single", last("pow", "j, out=m")),

@@ -325,7 +325,7 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     for axis in dims:
         if input._array.shape[axis] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    if input._array.dtype.kind in "iu":
+    if input._array.dtype.kind in "iu" and not (listed and isinstance(spacing[0], Tensor)):
         input = input.to(dtypes.get_default_dtype())
     steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
     if any(isinstance(step, complex) for step in steps) and not input.is_complex():  # type: ignore[attr-defined]
