@@ -300,6 +300,7 @@ CALLS = {
         torch.binary_cross_entropy_with_logits(a, a, reduction=5) | torch.stack([a, c[0]], 3)
         torch.stack([c[0], a], 1)
         torch.einsum('...i,...i->...', a, b) | torch.linalg.matrix_norm(x[:, :0] * 1, 1)
+        a.clone().add_() | a.clone().atan2_() | a.clone().digamma_(a) | i.clone().acos_(2) | a.clone().addmv_()
         torch.searchsorted(c[0], a, sorter=i[0]) | torch.searchsorted(b, a, sorter=i)
         torch.searchsorted(c[0], a, sorter=a[0, 0]) | torch.searchsorted(a, c[0], sorter=i)
         torch.fft.irfft2(torch.ones(3, 0, dtype=torch.complex64), (2, 5)) | torch.fft.irfft2(z[:0], (2, 5))

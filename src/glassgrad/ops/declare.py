@@ -181,8 +181,13 @@ def writer(row: Row) -> Callable[..., Any]:
             if row.formerly and any([isinstance(value, Tensor) for value in args[n_inputs - 1 :]]):
                 tensors, former_settings = call.refusals.former(row, (self, *args), True)
                 return in_place(row, self, tensors[1:], former_settings)
+            if len(args) > n_inputs - 1 + len(settings):
+                most = n_inputs - 1 + len(settings)
+                raise TypeError(f"{row.name}_() takes {most} positional arguments but {len(args)} were given")
             for name in row.inputs[1 + len(values) : n_inputs]:
-                values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)
+                if name not in kwargs and name not in row.optional:
+                    raise TypeError(f"{row.name}_() missing 1 required positional argument: '{name}'")
+                values.append(kwargs.pop(name, None))
             others, setting_values = values[: n_inputs - 1], values[n_inputs - 1 :]
             setting_values += [kwargs.pop(name, defaults.get(name)) for name in settings[len(setting_values) :]]
             if kwargs:
