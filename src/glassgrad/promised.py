@@ -41,7 +41,8 @@ _RUNTIME = (
 
 _PART_OF = {  # names that a module brings which not every program needs
     **dict.fromkeys(_GRAD_MODES, "autograd.grad_mode"),
-    **dict.fromkeys(("is_anomaly_check_nan_enabled", "is_anomaly_enabled"), "autograd.anomaly_mode"),
+    **dict.fromkeys(("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"),
+                    "autograd.anomaly_mode"),
     **dict.fromkeys(_RUNTIME, "ground.runtime"),
     **dict.fromkeys(("get_printoptions", "set_printoptions"), "ground.format"),
     **dict.fromkeys(("Generator", "default_generator", "initial_seed", "manual_seed", "seed"), "ground.generator"),

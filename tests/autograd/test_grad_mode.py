@@ -61,7 +61,29 @@ def inference(torch, show):
     show("copy", (y.clone() * x).sum())
 
 
-test_same_as_torch = both(switches, inference)
+def what_is_not_a_truth(torch, show):
+    """A mode is True or False: whatever else is refused at once, and the calls that follow are as they were."""
+    switches = (
+        *[getattr(torch, f"set_{name}_enabled") for name in ("grad", "anomaly", "autocast_cache")],
+        lambda mode: torch.set_autocast_enabled("cpu", mode), torch.autograd.set_detect_anomaly, torch.set_warn_always,
+        torch.autograd.grad_mode.set_multithreading_enabled, torch.use_deterministic_algorithms,
+        lambda mode: torch.autograd.detect_anomaly(mode).__enter__(), torch.set_flush_denormal,
+        torch.set_float32_matmul_precision, lambda mode: torch.set_autocast_dtype("cpu", mode),
+    )  # fmt: skip
+    for switch in switches:
+        for mode in (torch.ones(2), 1, None):
+            show.error(lambda switch=switch, mode=mode: switch(mode))
+    show.error(lambda: torch.autocast("cpu", dtype=torch.ones(2)).__enter__())
+    x = torch.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    show("as before", x.grad)
+    torch.set_anomaly_enabled(True, False)
+    show("on", [torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled(), (x * 2).grad_fn])
+    torch.set_anomaly_enabled(False)
+    show("off", torch.is_anomaly_enabled())
+
+
+test_same_as_torch = both(switches, inference, what_is_not_a_truth)
 
 
 @pytest.mark.parametrize("switch", ["no_grad", "inference_mode", "enable_grad"])

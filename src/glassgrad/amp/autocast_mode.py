@@ -57,6 +57,7 @@ class autocast:  # noqa: N801  PyTorch's name
         self._before: tuple[Policy | None, ...] = ()
 
     def __enter__(self) -> autocast:
+        _need_dtype(self.fast_dtype)
         before = modes.local.autocast
         policy = before
         if self.device == "cpu":
@@ -145,8 +146,11 @@ def is_autocast_cpu_enabled() -> bool:
     return modes.local.autocast is not None
 
 
-def set_autocast_enabled(device_type: Any, enabled: bool = True) -> None:
-    """Switch autocast on or off for a device type."""
+def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
+    """Switch autocast on or off for a device type; without one, for GPUs."""
+    if enabled is None and type(device_type) is not str:
+        device_type, enabled = "cuda", device_type
+    dtypes.need_bool("set_autocast_enabled", "enabled", 2, enabled)
     if device_type == "cpu":
         modes.expect_unusual()
         modes.local.autocast = Policy(get_autocast_dtype("cpu"), True, modes.local.autocast) if enabled else None
@@ -166,7 +170,14 @@ def get_autocast_dtype(device_type: str) -> Any:
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
     """Set what products are computed in when autocast is on."""
+    _need_dtype(dtype)
     _chosen[devices.device(device_type).type] = dtype
+
+
+def _need_dtype(value: Any) -> None:
+    if not isinstance(value, dtypes.dtype):
+        message = f"set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not {dtypes.called(value)}"
+        raise TypeError(message)
 
 
 _chosen: dict[str, Any] = {}
@@ -180,6 +191,8 @@ def is_autocast_cache_enabled() -> bool:
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Set whether cast weights are kept for the length of a block."""
+    if type(enabled) is not bool:
+        raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
     _cache[0] = enabled
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..ground import modes
+from ..ground.dtypes import need_bool
 from . import anomaly
 
 
@@ -30,7 +31,7 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         self.before = (modes.local.anomaly, modes.local.anomaly_check_nan)
-        modes.set_anomaly(anomaly, self.check_nan)
+        set_anomaly_enabled(True, self.check_nan)
 
     def __exit__(self, *exc: object) -> None:
         modes.local.anomaly, modes.local.anomaly_check_nan = self.before
@@ -42,7 +43,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.before = (modes.local.anomaly, modes.local.anomaly_check_nan)
-        modes.set_anomaly(anomaly if mode else None, check_nan)
+        set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
@@ -50,6 +51,16 @@ class set_detect_anomaly:
     def __exit__(self, *exc: object) -> None:
         modes.local.anomaly, modes.local.anomaly_check_nan = self.before
         modes.settle()
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Switch anomaly detection in this thread on or off.
+
+    Raises TypeError unless both are True or False.
+    """
+    need_bool("set_anomaly_enabled", "enabled", 1, enabled)
+    need_bool("set_anomaly_enabled", "check_nan", 2, check_nan)
+    modes.set_anomaly(anomaly if enabled else None, check_nan)
 
 
 def is_anomaly_enabled() -> bool:

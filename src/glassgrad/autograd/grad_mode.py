@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ground import modes
+from ..ground.dtypes import need_bool
 
 
 class _Switch:
@@ -107,10 +108,7 @@ class set_grad_enabled(_Switch):
     """Record or not, by ``mode``: at once as a function, until the end as a context manager."""
 
     def __init__(self, mode: bool) -> None:
-        if not isinstance(mode, bool):
-            raise TypeError(
-                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
-            )
+        need_bool("set_grad_enabled", "enabled", 1, mode)
         self.mode = mode
         self.before = modes.local.grad
         modes.set_grad(mode)
@@ -170,6 +168,7 @@ class set_multithreading_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         global _multithreading
+        need_bool("set_multithreading_enabled", "enabled", 1, mode)
         self.mode = mode
         self.before, _multithreading = _multithreading, mode
 

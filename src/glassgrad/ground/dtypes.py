@@ -328,6 +328,12 @@ def called(value: object) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
+def need_bool(function: str, name: str, position: builtins.int, value: object) -> None:
+    """Raise PyTorch's error unless a value is True or False."""
+    if type(value) is not builtins.bool:
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be bool, not {called(value)}")
+
+
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
     """The higher priority's type, unless the lower one's category is above it."""
     if higher is None or lower is None:

@@ -8,6 +8,7 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
+from .dtypes import need_bool
 from .names import is_own_frame
 
 
@@ -35,6 +36,12 @@ def _whole(function: str, value: Any) -> int:
         raise RuntimeError(f"{function} expects an int, but got {type(value).__name__}")
     if value <= 0:
         raise RuntimeError(f"{function} expects a positive integer")
+    return value
+
+
+def _truth(function: str, value: Any) -> bool:
+    if type(value) is not bool:
+        raise RuntimeError(f"{function} expects a bool, but got {type(value).__name__}")
     return value
 
 
@@ -96,6 +103,8 @@ def get_float32_matmul_precision() -> str:
 
 def set_float32_matmul_precision(precision: str) -> None:
     """Allow products of float32 to be rounded more; kept, and without effect."""
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in _PRECISIONS:
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
@@ -108,7 +117,9 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for the same result at every run; that is what all operations here give."""
-    _set.deterministic, _set.warn_only = bool(mode), bool(mode) and warn_only
+    need_bool("_set_deterministic_algorithms", "mode", 1, mode)
+    need_bool("_set_deterministic_algorithms", "warn_only", 2, warn_only)
+    _set.deterministic, _set.warn_only = mode, mode and warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -143,12 +154,13 @@ def get_deterministic_debug_mode() -> int:
 
 def set_flush_denormal(mode: bool) -> bool:
     """False: NumPy has no such switch, denormal numbers are kept."""
+    _truth("flush_denormal", mode)
     return not mode
 
 
 def set_warn_always(b: bool) -> None:
     """Kept: PyTorch would repeat warnings that it gives once."""
-    _set.warn_always = bool(b)
+    _set.warn_always = _truth("setWarnOnlyOnce", b)
 
 
 def is_warn_always_enabled() -> bool:

@@ -206,10 +206,3 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Te
     like = input._array if type(input._array) is np.ndarray else np.empty(shape)
     mask = wrap(placed(like, lambda sizes: bernoulli(default_generator, 1 - p, sizes, np.dtype(bool))))
     return mul_number(input * mask, 0.0 if p == 1 else 1 / (1 - p)), mask
-
-
-@composite(method=False)
-def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly detection of the thread."""
-    modes.set_anomaly(enabled, check_nan)
-    modes.settle()

@@ -11,7 +11,7 @@ from typing import Any
 from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
-from ...ground.dtypes import called, int64
+from ...ground.dtypes import called, int64, need_bool
 from ...ground.later import cite
 from ...ground.layout import format_strides, suggested
 from ...ground.listening import audible
@@ -21,7 +21,7 @@ from ...ops.autocast import single
 from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
 from ..reduce.functions import mean
-from ..shape.functions import ints, need_bool, need_rank, on_meta, one_int, sized
+from ..shape.functions import ints, need_rank, on_meta, one_int, sized
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .kernels import output_size as pooled_size

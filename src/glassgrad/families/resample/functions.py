@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
+from ...ground.dtypes import need_bool
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.functions import no_match
 from ..pooling import functions as pooling
-from ..shape.functions import ints, is_int, need_bool, on_meta, sized, whole_number
+from ..shape.functions import ints, is_int, on_meta, sized, whole_number
 from . import rows
 
 # -- interpolation -----------------------------------------------------------------------------------------------------

@@ -68,12 +68,6 @@ def whole_number(function: str, name: str, position: int, value: Any) -> int:
     return value.__index__()  # type: ignore[no-any-return]
 
 
-def need_bool(function: str, name: str, position: int, value: Any) -> None:
-    """Raise PyTorch's error unless a value is True or False."""
-    if type(value) is not bool:
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be bool, not {called(value)}")
-
-
 def need_rank(function: str, input: Tensor, least: int, most: int) -> None:
     """Raise PyTorch's error unless a tensor has so many dimensions."""
     if not least <= input._array.ndim <= most:
