@@ -334,6 +334,24 @@ CALLS = {
         torch.bincount(i[0], z[0] * 1j + 2) | torch.linalg.multi_dot([c, b, b]) | torch.diff(a, prepend=b)
         torch.diff(a, append=c)
     """,
+    "numbers that are none": """
+        torch.nan_to_num(a, a) | torch.nan_to_num(a, 0.0, [2]) | torch.nan_to_num(a, 0.0, 1.0, 1j)
+        a.nan_to_num(a[0, 0]) | torch.layer_norm(a, (3,), None, None, [1]) | torch.rms_norm(a, (3,), None, 1j)
+        torch.group_norm(a, 3, eps=None) | torch.batch_norm(a, None, None, None, None, 1, 0.1, 1e-5, False)
+        torch.cosine_similarity(a, a, 1, -1.5)
+        torch.batch_norm(a, None, None, None, None, True, 'a', 1e-5, False) | torch.cosine_similarity(a, a, 1, None)
+        torch.nn.functional.batch_norm(a, None, None, None, None, a) | torch.hinge_embedding_loss(a, a, None)
+        torch.poisson_nll_loss(a, a, 1, False, 1e-8, 1) | torch.poisson_nll_loss(a, a, True, None, 1e-8, 1)
+        torch.poisson_nll_loss(a, a, True, False, 'a', 1) | torch.pinverse(a, [1]) | torch.pinverse(a, 1j)
+        torch.nn.functional.cross_entropy(a, i[:, 0] % 3, ignore_index=1.5) | torch.pairwise_distance(a, a, c[:1])
+        torch.nn.functional.cross_entropy(a, i[:, 0] % 3, ignore_index=a) | torch.pairwise_distance(a, a, 2, c[:1])
+        torch.nn.functional.nll_loss(a, i[:, 0] % 3, ignore_index=True)
+        torch.nn.functional.nll_loss(a, i[:, 0] % 3, ignore_index=i[1, 0])
+        torch.nn.functional.huber_loss(a, a, delta=a) | torch.margin_ranking_loss(a, a, a, c[:1])
+        torch.cosine_embedding_loss(a, a, i[:, 0], c[:1]) | torch.triplet_margin_loss(a, a, a, c[:1])
+        torch.topk(a, True) | torch.kthvalue(a, True) | torch.multinomial(a + 1, True) | torch.diff(a, True)
+        torch.topk(a, i[0, 1]) | torch.kthvalue(a, i[0, 1]) | torch.multinomial(a + 1, 1.0) | torch.diff(a, 1.5)
+    """,
 }
 
 

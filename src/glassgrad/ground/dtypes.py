@@ -334,6 +334,14 @@ def need_bool(function: str, name: str, position: builtins.int, value: object) -
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be bool, not {called(value)}")
 
 
+def need_float(function: str, name: str, position: builtins.int, value: Any) -> None:
+    """Raise PyTorch's error unless a value is a real number, which may come in a 0-d tensor that nothing tracks."""
+    if isinstance(value, (builtins.float, builtins.int, np.floating, np.integer, np.bool_)):
+        return
+    if getattr(value, "requires_grad", True) or value.ndim:
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be float, not {called(value)}")
+
+
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
     """The higher priority's type, unless the lower one's category is above it."""
     if higher is None or lower is None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
+from ...ground.dtypes import need_bool, need_float
 from ...ground.generator import default_generator
 from ...ground.hidden import Hidden
 from ...ground.listening import asking
@@ -30,6 +31,9 @@ def batch_norm(
     training: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    need_bool("batch_norm", "training", 6, training)
+    if type(momentum) is not float:
+        need_float("batch_norm", "momentum", 7, momentum)
     if isinstance(input, Tensor) and not input._array.size:  # of whatever sizes; the gradients are zeros
         out = input.clone()
         out = out if weight is None else out * weight[0]

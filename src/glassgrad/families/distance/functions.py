@@ -9,7 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
-from ...ground.dtypes import promote_types
+from ...ground.dtypes import need_float, promote_types
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor.lifted import Lifted
@@ -81,6 +81,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosines of the angles between vectors along ``dim``."""
     check_tensor(x1, "cosine_similarity")
     check_tensor(x2, "cosine_similarity")
+    need_float("cosine_similarity", "eps", 4, eps)
     common = promote_types(x1.dtype, x2.dtype)
     if not common.is_floating_point:
         name = result_type(x1, x2).scalar_name
@@ -91,6 +92,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
         sizes = together(x1, x2)[0]._array.shape
         x1, x2 = x1.expand(sizes), x2.expand(sizes)
     axis = one_dim(dim, x1._array.ndim)
+    if not eps >= 0:
+        raise RuntimeError(f"eps must be non-negative, got: {float(eps):g}")
     return sum_dim((x1 / _length(x1, axis, eps)) * (x2 / _length(x2, axis, eps)), (axis,), False)
 
 
@@ -114,6 +117,8 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     """The ``p``-norms of the differences of corresponding vectors."""
     need_tensor("pairwise_distance", "x1", 1, x1)
     need_tensor("pairwise_distance", "x2", 2, x2)
+    need_float("pairwise_distance", "p", 3, p)
+    need_float("pairwise_distance", "eps", 4, eps)
     apart = add_number(x1 - x2, float(eps))
     return norm_dim(apart, float(p), (max(x1._array.ndim, x2._array.ndim) - 1,), keepdim)
 

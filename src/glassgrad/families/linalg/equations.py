@@ -11,7 +11,7 @@ import numpy as np
 from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
-from ...ground.dtypes import Number
+from ...ground.dtypes import Number, need_float
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
@@ -229,6 +229,7 @@ def pinv(
 @composite()
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The pseudoinverses; singular values up to ``rcond`` times the largest count as zero."""
+    need_float("pinverse", "rcond", 2, rcond)
     return pinv(input, rcond)
 
 

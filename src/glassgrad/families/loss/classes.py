@@ -17,6 +17,7 @@ from ..index.rows import masked_fill
 from ..matrix.functions import linear
 from ..reduce.functions import check_tensor
 from ..reduce.rows import sum, sum_dim
+from ..shape.functions import whole_number
 from ..shape.rows import axis_of, view
 from ..softmax.rows import log_softmax
 from . import rows
@@ -47,6 +48,8 @@ def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None, in_plane
 def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
     """The negative log likelihood of classes, of vectors, matrices or maps of scores."""
     check_tensor(input, "nll_loss_nd")
+    if type(ignore_index) is not int:
+        ignore_index = whole_number("nll_loss_nd", "ignore_index", 5, ignore_index)
     if modes.watch:
         input, weight = single(input, weight)
     sizes, wanted = input._array.shape, target._array.shape
@@ -98,6 +101,8 @@ def cross_entropy_loss(
 ) -> Any:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     check_tensor(input, "cross_entropy_loss")
+    if type(ignore_index) is not int:
+        ignore_index = whole_number("cross_entropy_loss", "ignore_index", 5, ignore_index)
     if isinstance(label_smoothing, Tensor) and label_smoothing._array.ndim:
         raise TypeError("cross_entropy_loss(): argument 'label_smoothing' (position 6) must be float, not Tensor")
     label_smoothing = float(label_smoothing) if label_smoothing > 0 else 0.0  # NaN too is none
@@ -169,7 +174,7 @@ def cross_entropy(
 ) -> Tensor:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     is_plain = weight is None and type(label_smoothing) is float and label_smoothing == 0.0
-    if is_plain and reduction == "mean" and size_average is None and reduce is None:
+    if is_plain and type(ignore_index) is int and reduction == "mean" and size_average is None and reduce is None:
         try:
             scores, classes = input._array, target._array
             if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.unusual:

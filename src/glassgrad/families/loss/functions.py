@@ -148,6 +148,7 @@ def smooth_l1_loss(
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
     input, target = _same_sizes(input, target, weight)
+    dtypes.need_float("huber_loss", "delta", 4, delta)
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
+from ...ground.dtypes import need_bool, need_float
 from ...ground.listening import audible
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
@@ -34,6 +35,7 @@ from .functions import no_slope, number, reduced
 @composite(method=False)
 def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0) -> Any:
     """How far pairs meant to be alike (1) are from parallel, and others (-1) from apart."""
+    need_float("cosine_embedding_loss", "margin", 4, margin)
     ndim = target._array.ndim
     if ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -68,6 +70,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     """By how much pairs miss the order that ``target`` (1 or -1) wants."""
     for position, (name, tensor) in enumerate({"input1": input1, "input2": input2, "target": target}.items(), 1):
         need_tensor("margin_ranking_loss", name, position, tensor)
+    need_float("margin_ranking_loss", "margin", 4, margin)
     apart = input1 - input2
     return reduced(clamp_min_number(add_number(-target * apart, float(margin)), 0), reduction)
 
@@ -92,6 +95,7 @@ def functional_margin_ranking_loss(
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 0) -> Any:
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
     need_tensor("hinge_embedding_loss", "target", 2, target)
+    need_float("hinge_embedding_loss", "margin", 3, margin)
     zeros = zero_like(input.detach())
     lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
     return reduced(where(target != 1, lacking, zeros) + where(target != -1, input, zeros), reduction)
@@ -128,6 +132,8 @@ def triplet_margin_loss(
     swap: bool = False, reduction: int = 0,
 ) -> Any:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
+    for position, (name, value) in enumerate({"margin": margin, "p": p, "eps": eps}.items(), 4):
+        need_float("triplet_margin_loss", name, position, value)
     near, far = _distances(anchor, positive, negative, swap, lambda a, b: pairwise_distance(a, b, p, eps))
     return reduced(clamp_min_number(add_number(near, float(margin)) - far, 0), reduction)
 
@@ -207,6 +213,9 @@ def multilabel_soft_margin_loss(
 def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     """Minus the log likelihood of counts under Poisson distributions."""
     need_tensor("poisson_nll_loss", "target", 2, target)
+    need_bool("poisson_nll_loss", "log_input", 3, log_input)
+    need_bool("poisson_nll_loss", "full", 4, full)
+    need_float("poisson_nll_loss", "eps", 5, eps)
     if log_input:
         values = exp(input) - target * input
     else:

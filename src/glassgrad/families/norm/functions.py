@@ -11,7 +11,7 @@ import numpy as np
 from ...core import call
 from ...core.tensor import Tensor, number_of
 from ...ground import dtypes, errors, modes
-from ...ground.dtypes import Number, called, finfo, float32, float64
+from ...ground.dtypes import Number, called, finfo, float32, float64, need_float
 from ...ground.layout import is_laid, suggested
 from ...ground.listening import audible
 from ...ground.window import strides_of
@@ -268,6 +268,8 @@ def layer_norm(
                 f"type {called(normalized_shape[0])} at pos 0"
             )
     check_tensor(input, "layer_norm")
+    if type(eps) is not float:
+        need_float("layer_norm", "eps", 5, eps)
     check_normalized(input, normalized_shape, weight, bias)
     check_kinds(input, weight, bias)
     return native_layer_norm(input, weight, bias, normalized_shape, eps)[0]
@@ -285,6 +287,8 @@ def functional_layer_norm(
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     check_tensor(input, "rms_norm")
+    if eps is not None:
+        need_float("rms_norm", "eps", 4, eps)
     normalized_shape = tuple(normalized_shape)
     if input._array.ndim < len(normalized_shape):
         raise ValueError(
@@ -329,6 +333,7 @@ def group_norm(
 ) -> Any:
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     check_tensor(input, "group_norm")
+    need_float("group_norm", "eps", 5, eps)
     sizes = input._array.shape
     if len(sizes) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(sizes)}")

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import Tensor
 from ...ground import errors
-from ...ground.dtypes import element
+from ...ground.dtypes import element, need_float
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -154,6 +154,9 @@ clamp_max_tensor.derivative(
 )  # fmt: skip
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
+    for position, (name, value) in enumerate((("nan", nan), ("posinf", posinf), ("neginf", neginf)), 2):
+        if value is not None:
+            need_float("nan_to_num", name, position, value)
     if self.dtype.kind in "biu":
         return self.copy("K")
     if self.dtype.itemsize == 2:

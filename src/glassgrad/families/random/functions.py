@@ -20,6 +20,7 @@ from ...tensor.out import Composed, check_gradients, into, resize
 from ..arithmetic.functions import need_tensor, no_match
 from ..create.construct import numpy_of
 from ..create.functions import check_options, checked_sizes, create, like, quick, read_size, whole
+from ..shape.functions import whole_number
 from ..shape.rows import expand
 from . import kernels as draws
 from . import rows
@@ -319,11 +320,12 @@ def multinomial(
 ) -> Tensor:
     """Categories drawn by the unnormalised chances in each row of ``input``, as int64."""
     check_generator("multinomial", generator)
+    num_samples = whole_number("multinomial", "num_samples", 2, num_samples)
     if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
     if modes.transforming and (raised := lifted.chances(input)) is not input:
         return multinomial(raised, num_samples, replacement, generator=generator, out=out)
-    result = wrap(draws.multinomial(source(generator), np.asarray(input._array), int(num_samples), bool(replacement)))
+    result = wrap(draws.multinomial(source(generator), np.asarray(input._array), num_samples, bool(replacement)))
     refusal = "multinomial expects Long tensor out, got: {Found}"
     return result if out is None else into(Composed("multinomial", refusal), (), out, result)
 
