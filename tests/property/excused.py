@@ -395,6 +395,7 @@ TRAINED = [
         r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on|dynamic shape",
         r"torch\.func",
     ),  # fmt: skip
+    Reason("PyTorch's vmap of PReLU", "taken|numbers", "", r"PReLU\(\d, (.|\n)*vmap\(torch\.func\.jacrev"),
     Reason("settings that serve", "taken|type", r"(lstm|gru|rnn\w*)\(\) received an invalid", r"\.bias = "),
     Reason("layers that are given pairs", "type", "'tuple' object has no attribute"),
     Reason("PyTorch's LBFGS has no copies", "taken|type", "no attribute '_params'", "deepcopy"),
@@ -402,7 +403,7 @@ TRAINED = [
     Reason("searches where rounding grows", "numbers|results", "", r"(t32|t16|matrix_exp)(.|\n)*LBFGS"),
     Reason("searches where rounding grows", "numbers|results", "", r"LBFGS(.|\n)*\.(half|bfloat16|float)\(\)"),
     Reason("the larger one beside NaN", "numbers", "max_exp_avg_sq.*nan", "fused=True, amsgrad"),
-    Reason("what fails half-way", "numbers", r"^opt\.\d+\.(step|mu_product):", r"half\(|float16|float32\)"),
+    Reason("what fails half-way", "numbers", r"^opt\.\d+\.(step|mu_product):", r"half\(|\.float\(\)|float16|float32\)"),
     Reason("what fails half-way", "numbers|results", "", r"lr_scheduler(.|\n)*add_param_group"),
     Reason("which of nearly equal elements", "numbers.grad", "", r"Upsample.*linear(.|\n)*MaxPool"),
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_|half)(.|\n)*prune\.(l1|ln|global)_"),
