@@ -336,7 +336,7 @@ def need_bool(function: str, name: str, position: builtins.int, value: object) -
 
 def need_float(function: str, name: str, position: builtins.int, value: Any) -> None:
     """Raise PyTorch's error unless a value is a real number, which may come in a 0-d tensor that nothing tracks."""
-    if isinstance(value, (builtins.float, builtins.int, np.floating, np.integer, np.bool_)):
+    if isinstance(value, (builtins.float, builtins.int, np.number, np.bool_)):
         return
     if getattr(value, "requires_grad", True) or value.ndim:
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be float, not {called(value)}")

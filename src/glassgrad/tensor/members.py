@@ -151,11 +151,7 @@ class Members:
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` in place."""
-        if not isinstance(requires_grad, bool):
-            raise TypeError(
-                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                f"{type(requires_grad).__name__}"
-            )
+        dtypes.need_bool("requires_grad_", "requires_grad", 1, requires_grad)
         require_grad(self, requires_grad, errors.ONLY_FLOATS_IN_PLACE)
         return self
 

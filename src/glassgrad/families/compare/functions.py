@@ -110,11 +110,8 @@ def _at_least_zero(**limits: float) -> None:
 
 def _limit(function: str, name: str, position: int, value: Any) -> Any:
     """A limit as a number, which may come in a tensor of no dimension that nothing tracks."""
-    if not isinstance(value, Tensor):
-        return value
-    if value._array.ndim or value.requires_grad:
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be float, not Tensor")
-    return float(value._array.item())
+    dtypes.need_float(function, name, position, value)
+    return float(value._array.item()) if isinstance(value, Tensor) else value
 
 
 def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:

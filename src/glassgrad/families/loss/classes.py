@@ -103,8 +103,7 @@ def cross_entropy_loss(
     check_tensor(input, "cross_entropy_loss")
     if type(ignore_index) is not int:
         ignore_index = whole_number("cross_entropy_loss", "ignore_index", 5, ignore_index)
-    if isinstance(label_smoothing, Tensor) and label_smoothing._array.ndim:
-        raise TypeError("cross_entropy_loss(): argument 'label_smoothing' (position 6) must be float, not Tensor")
+    dtypes.need_float("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     label_smoothing = float(label_smoothing) if label_smoothing > 0 else 0.0  # NaN too is none
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")

@@ -359,9 +359,7 @@ def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) ->
     """Fill with numbers spread evenly over [from, to); over [0, 1) unless told."""
     low, high = _bounds("uniform_", bounds, named, (0.0, 1.0))
     for position, (name, bound) in enumerate((("from", low), ("to", high)), 1):
-        if isinstance(bound, (complex, str)) or (isinstance(bound, Tensor) and bound._array.ndim):
-            found = dtypes.called(bound)
-            raise TypeError(f"uniform_(): argument '{name}' (position {position}) must be float, not {found}")
+        dtypes.need_float("uniform_", name, position, bound)
     return _over("uniform_", rows.uniform_over, self, generator, float(low), float(high))
 
 
@@ -399,8 +397,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         if not isinstance(p, lifted.Lifted):
             expand.row.kernel(p._array, self._array.shape)
         return _over("bernoulli_", rows.bernoulli_by, self, generator, others=(p,))
-    if not isinstance(p, (int, float, np.number)):
-        raise TypeError(f"bernoulli_(): argument 'p' (position 1) must be float, not {dtypes.called(p)}")
+    dtypes.need_float("bernoulli_", "p", 1, p)
     return _over("bernoulli_", rows.bernoulli_over, self, generator, float(p))
 
 

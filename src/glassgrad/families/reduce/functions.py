@@ -85,8 +85,7 @@ def numpy_dtype(dtype: Any, function: str, out: Any = None, words: str = errors.
 
 def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
     """Raise PyTorch's error unless ``keepdim`` is a bool."""
-    if type(keepdim) is not bool:
-        raise TypeError(f"{function}(): argument 'keepdim' (position {position}) must be bool, not {called(keepdim)}")
+    dtypes.need_bool(function, "keepdim", position, keepdim)
 
 
 def invalid(function: str, types: str, *signatures: str) -> TypeError:
