@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-LONGEST = 30  # seconds that a child looks at one example
+LONGEST = 90  # seconds that a child looks at one example
 chosen = 0  # what ``--count`` says, which conftest.py puts here before any test is collected
 first = 0  # what ``--seed`` says
 

@@ -18,6 +18,7 @@ import numpy as np
 import glassgrad
 from tests import counts
 from tests.programs.record import clean
+from tests.property.conditioning import is_rounding
 from tests.property.excused import TRAINED, faults, reason
 from tests.property.random_programs import Run, differ, numbers
 from tests.property.training_lines import (
@@ -274,6 +275,8 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
             if found := difference(yours, ours, line):
                 lines, found = shortened(lines, found)
                 why = reason(*found, lines, TRAINED)
+                if not why and found[0].startswith(("numbers", "results")):
+                    why = "rounding" * is_rounding(TrainingRun, glassgrad, lines, found)
                 return lines, None if why else found, why
             if yours.is_lost:
                 lines.pop()

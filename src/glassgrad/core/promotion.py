@@ -78,6 +78,8 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
             (dims if operand._array.ndim else zeros).append(dtypes.of(operand._array.dtype))
         else:
             numbers.append(type(operand))
+            if type(operand) is int and operand >= 2**63 and {*dims, *zeros} == {dtypes.bool}:
+                dtypes.promote_types(dtypes.bool, dtypes.uint64)  # which it refuses
     dtype = dtypes.result_dtype(dims, zeros, numbers)
     if row.typed == "float" and not dtype.is_floating_point and not dtype.is_complex:
         dtype = dtypes.get_default_dtype()

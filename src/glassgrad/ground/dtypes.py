@@ -17,6 +17,8 @@ _READ_ONLY = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name"
 
 #: A number of any sort, as PyTorch declares it where it takes complex ones, if only to refuse them later.
 Number: TypeAlias = Any
+#: What counts as one.
+NUMBERS = (builtins.bool, builtins.int, builtins.float, complex, np.number, np.bool_)
 
 
 @final
@@ -243,10 +245,16 @@ def converted(array: Any, kind: np.dtype[Any]) -> Any:
     return np.broadcast_to(once.astype(kind), array.shape)
 
 
-def check_given(name: str, value: Any) -> None:
-    """Raise TypeError for None in the place of a number, of which NumPy makes NaN, and for what is to be learned."""
-    if value is None or getattr(value, "requires_grad", False):
-        raise TypeError(f"argument '{name}' must be Number, not {called(value)}")
+def need_number(function: str, name: str, value: Any) -> None:
+    """Raise PyTorch's error unless a value that is given by name is a number: of None or lists NumPy makes others."""
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"{function}(): argument '{name}' must be Number, not {called(value)}")
+
+
+def check_word(value: Any) -> None:
+    """Raise PyTorch's error for a whole number that no 64 bits hold."""
+    if isinstance(value, builtins.int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
 
 
 def check_number(value: Any, kind: np.dtype[Any]) -> None:
@@ -254,8 +262,7 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
 
     A negative integer fits into unsigned elements, where it wraps round, down to the negative of the largest.
     """
-    if isinstance(value, builtins.int) and not -(2**63) <= value < 2**64:
-        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    check_word(value)
     if kind.kind == "b":
         return
     if kind.kind == "c":
@@ -332,6 +339,22 @@ def need_bool(function: str, name: str, position: builtins.int, value: object) -
     """Raise PyTorch's error unless a value is True or False."""
     if type(value) is not builtins.bool:
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be bool, not {called(value)}")
+
+
+def is_int(value: Any) -> builtins.bool:
+    """Whether a value counts as a whole number; a bool does not."""
+    return type(value) is builtins.int or (
+        not isinstance(value, (builtins.bool, builtins.float)) and hasattr(value, "__index__")
+    )
+
+
+def need_int(function: str, name: str, position: builtins.int, value: Any) -> builtins.int:
+    """A whole number, which may come in a tensor of one element; PyTorch's error where it is none."""
+    if type(value) is builtins.int:
+        return value
+    if not is_int(value):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {called(value)}")
+    return value.__index__()  # type: ignore[no-any-return]
 
 
 def need_float(function: str, name: str, position: builtins.int, value: Any) -> None:

@@ -53,19 +53,23 @@ def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, writt
     return TypeError(f"{function}(): argument '{name}' (position {number}) must be Tensor, not {dtypes.called(value)}")
 
 
+#: Where one number stood, or two: in front of the tensor itself and of what is added to it; after it in methods.
+_FRONTS = ("nT", "nTn", "Tn", "Tnn")
+
+
 def former(row: Row, values: Sequence[Any], written: bool = False) -> tuple[Sequence[Any], Sequence[Any]]:
     """Inputs and settings of a call as PyTorch once took them: numbers in front of what they scale."""
-    inputs, settings = values[: len(row.inputs)], values[len(row.inputs) :]
-    if all(isinstance(value, Tensor) for value in inputs) and (read := as_numbers(settings)) is not None:
-        return inputs, read
+    count = len(row.inputs)
+    kinds = "".join("T" if isinstance(value, Tensor) else "n" for value in values).rstrip("n")  # which are defaults
+    if kinds not in [front + (count - 1) * "T" for front in (("Tn",) if len(row.formerly) == 1 else _FRONTS)]:
+        if (read := as_numbers(values[count:])) is None:
+            raise wrong_type(row, values[:count])
+        return values[:count], read
     tensors = [value for value in values if isinstance(value, Tensor)]
     numbers = [value for value in values if not isinstance(value, Tensor)]
-    if len(tensors) != len(row.inputs) or not 0 < len(numbers) <= len(row.formerly):
-        raise wrong_type(row, values[: len(row.inputs)])
     names = [f"Tensor {'input' if name == 'self' else name}" for name in row.inputs]
     of_tensors, of_numbers = iter(names), (f"Number {name}" for name in row.formerly)
-    last = max(place for place, value in enumerate(values) if isinstance(value, Tensor))  # then come defaults
-    given = [next(of_tensors if isinstance(value, Tensor) else of_numbers) for value in values[: last + 1]]
+    given = [next(of_tensors if kind == "T" else of_numbers) for kind in kinds]
     later = ["*", *[f"Number {name} = 1" for name in row.formerly]]
     function = f"{row.name}_" if written else row.name
     if written or len(row.formerly) > 1 and isinstance(values[0], Tensor):  # a method

@@ -18,6 +18,7 @@ from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import composite, functional
 from ...tensor import lifted, writable
+from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
 from ..arithmetic.rows import sub as minus
 from ..create.functions import number_of
@@ -219,6 +220,7 @@ def selu_(input: Tensor) -> Tensor:
 def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     if type(alpha) is not float:
+        need_tensor("celu_" if inplace else "celu", "input", 1, input)
         alpha = number_of("celu_" if inplace else "celu", "alpha", 2, alpha)
         dtypes.check_number(alpha, np.dtype("f8"))
     if alpha == 0:
@@ -358,6 +360,8 @@ def rrelu(
     if type(lower) is not float or type(upper) is not float:
         name = "rrelu_" if inplace else "rrelu"
         lower, upper = number_of(name, "lower", 2, lower), number_of(name, "upper", 3, upper)
+        for bound in (lower, upper):
+            dtypes.check_number(bound, np.dtype("f8"))
     for name, bound in (("lower", lower), ("upper", upper)):
         if not isfinite(bound) and not inplace:
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")

@@ -25,7 +25,8 @@ def _fused(self: Any, other: Any, factor: Any) -> Any:
     return exact.astype("f4").astype(self.dtype)
 
 
-def _times(array: Any, value: Any) -> Any:
+def _times(function: str, array: Any, value: Any) -> Any:
+    dtypes.need_number(function, "value", value)
     if value == 1:
         return array
     dtypes.check_number(value, array.dtype)
@@ -37,7 +38,7 @@ def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
         return wide_steps(addcmul, self, tensor1, tensor2, value)
-    return self + _times(tensor1 * tensor2, value)
+    return self + _times("addcmul", tensor1 * tensor2, value)
 
 
 addcmul.derivative(
@@ -52,7 +53,7 @@ def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 / tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
         return wide_steps(addcdiv, self, tensor1, tensor2, value)
-    return self + _times(tensor1 / tensor2, value)
+    return self + _times("addcdiv", tensor1 / tensor2, value)
 
 
 addcdiv.derivative(

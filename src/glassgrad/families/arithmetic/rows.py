@@ -27,20 +27,17 @@ NEGATED_BOOL = (
 )
 
 
-def is_one(alpha: Any, array: Any) -> bool:
+def is_one(function: str, alpha: Any, array: Any) -> bool:
     """Whether a factor that is no whole number is one; PyTorch's error where it does not fit the dtype of ``array``."""
-    _check_factor(array.dtype.kind, alpha)
-    return alpha == 1  # type: ignore[no-any-return]
-
-
-def _check_factor(kind: str, alpha: Any) -> None:
-    dtypes.check_given("alpha", alpha)
+    dtypes.need_number(function, "alpha", alpha)
+    kind = array.dtype.kind
     if type(alpha) is bool and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if kind in "biu" and isinstance(alpha, (float, complex)):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if kind != "c" and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return alpha == 1  # type: ignore[no-any-return]
 
 
 def scaled(array: Any, alpha: Any) -> Any:
@@ -66,7 +63,7 @@ def _rounded(self: Any, alpha: Any) -> Any:
 )  # fmt: skip
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
-    if alpha == 1 if type(alpha) is int else is_one(alpha, self):
+    if alpha == 1 if type(alpha) is int else is_one("add", alpha, self):
         return self + other
     if self.dtype.itemsize > 2 or self.dtype.kind == "b":
         return self + scaled(other, alpha)
@@ -90,14 +87,13 @@ def no_single_bool(a: Any, b: Any) -> None:
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
-        if alpha == 1 if type(alpha) is int else is_one(alpha, self):
+        if alpha == 1 if type(alpha) is int else is_one("sub", alpha, self):
             return self - other
         if self.dtype.itemsize > 2:
             return self - scaled(other, alpha)
         return wide_steps(sub, self, other, _rounded(self, alpha))
     except TypeError:
-        if alpha is None:
-            raise
+        dtypes.need_number("sub", "alpha", alpha)
         raise RuntimeError(TWO_BOOLS) from None
 
 
@@ -108,8 +104,9 @@ sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha 
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:
-        return other - self if is_one(alpha, self) else other - scaled(self, alpha)
+        return other - self if is_one("rsub", alpha, self) else other - scaled(self, alpha)
     except TypeError:
+        dtypes.need_number("rsub", "alpha", alpha)
         raise RuntimeError(TWO_BOOLS) from None
 
 
@@ -123,7 +120,7 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
         other = self.dtype.type(other)
     elif self.dtype.kind in "iu":  # what does not fit wraps round
         other = np.asarray(other).astype(self.dtype)
-    return other - self if is_one(alpha, self) else other - scaled(self, alpha)
+    return other - self if is_one("rsub", alpha, self) else other - scaled(self, alpha)
 
 
 rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)

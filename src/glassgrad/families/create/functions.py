@@ -85,19 +85,13 @@ def check_options(function: str, layout: Any, rest: dict[str, Any] | None = None
         raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(rest))}'")
 
 
-def whole(function: str, name: str, position: int, value: Any) -> int:
-    """An integer argument; PyTorch's TypeError for anything else."""
-    if not is_size(value):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {called(value)}")
-    return int(value.__index__())
-
-
 def number_of(function: str, name: str, position: int, value: Any) -> Any:
     """A number argument, which may come in a 0-d tensor or a NumPy scalar; PyTorch's TypeError for anything else."""
     if isinstance(value, Tensor) and not value._array.ndim and not value.requires_grad:
         return value._array.item()
-    if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
+    if not isinstance(value, dtypes.NUMBERS):
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {called(value)}")
+    dtypes.check_word(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

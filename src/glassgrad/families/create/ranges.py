@@ -25,7 +25,7 @@ from ..shape import window
 from ..shape.functions import rearranged
 from ..shape.rows import alias, axis_of, compact
 from .construct import numpy_of
-from .functions import check_options, check_out, create, filling, number_of, whole
+from .functions import check_options, check_out, create, filling, number_of
 
 _EVERYDAY = 2**24  # numbers; for more, allocation may fail
 _OPTIONS = (
@@ -315,8 +315,8 @@ def eye(
     """Ones on the diagonal, zeros elsewhere."""
     if m is not None and (isinstance(m, bool) or not hasattr(m, "__index__")):
         raise no_match("eye", (n, m), *_EYE)
-    sizes = [whole("eye", "n", 1, n)]
-    sizes.append(sizes[0] if m is None else whole("eye", "m", 2, m))
+    sizes = [dtypes.need_int("eye", "n", 1, n)]
+    sizes.append(sizes[0] if m is None else dtypes.need_int("eye", "m", 2, m))
     for name, size in zip("nm", sizes, strict=True):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")

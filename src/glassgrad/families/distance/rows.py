@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground import errors
-from ...ground.dtypes import Number, of
+from ...ground.dtypes import Number, need_int, of
 from ...kernels.columns import not_implemented
 from ..arithmetic.rows import no_single_bool
 from ..compare.rows import where
@@ -169,6 +169,7 @@ def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")
+    dim = need_int("renorm", "dim", 3, dim)
     if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if not maxnorm >= 0:
@@ -282,6 +283,8 @@ def _cdist_rule(grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_size
         back = whole * sgn(peaks(apart, result, (lead + 2,), False))
     else:
         back = slope_of_norm(grad, apart, result, sizes, p, (lead + 2,), False)
+    if p in (1, inf):
+        back = where(apart == apart, back, apart)  # NaN stays, which has no sign
     if back is None:
         return sgn(x1) * 0, sgn(x2) * 0  # zero at NaN too
     first = sum_dim(back, (lead + 1,), False) if needs[0] else None

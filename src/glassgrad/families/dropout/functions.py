@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
+from ...ground.dtypes import need_bool, need_float
 from ...ground.generator import default_generator
 from ...ground.layout import dense_like
 from ...ground.listening import asking, audible
@@ -22,8 +23,10 @@ from ..reduce.functions import check_tensor
 _ALPHA = 1.7580993408473766  # SELU's scale times its alpha: where dropped elements of alpha dropout go
 
 
-def _check(p: float, input: Any, name: str) -> None:
+def _check(name: str, input: Any, p: float, train: bool) -> None:
     check_tensor(input, name)
+    need_float(name, "p", 2, p)
+    need_bool(name, "train", 3, train)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
 
@@ -105,12 +108,12 @@ def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
 
     @asking
     def dropped(input: Any, p: float, train: bool) -> Any:
-        _check(p, input, name)
+        _check(name, input, p, train)
         return drop(input, p, train, by_channel)
 
     @asking
     def written(input: Any, p: float, train: bool) -> Any:
-        _check(p, input, name)
+        _check(name, input, p, train)
         return drop(input, p, train, by_channel, inplace=True)
 
     for function, own, text in ((dropped, name, doc), (written, f"{name}_", f"In-place :func:`{name}`.")):

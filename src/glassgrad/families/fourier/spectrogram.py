@@ -11,6 +11,7 @@ from ...ground import dtypes
 from ...ground.runtime import warn_once
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
+from ..arithmetic.functions import need_tensor
 from ..cast.rows import view_as_complex, view_as_real
 from ..index.rows import slice as cut
 from ..index.rows import unfold_backward
@@ -71,6 +72,8 @@ def stft(
             "leakage.To suppress this warning and use a rectangular window, explicitly set "
             "`window=torch.ones(n_fft, device=<device>)`."
         )
+    else:
+        need_tensor("stft", "window", 5, window)
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     given = return_complex

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ops.declare import COMPOSITES, composite
-from ..create.functions import number_of, whole
+from ..create.functions import number_of
 from ..special.rows import i0
 
 # -- periodic unless told, of any floating dtype ----------------------------------------------------------------------
@@ -19,7 +19,7 @@ from ..special.rows import i0
 
 def _kind(function: str, length: Any, dtype: Any, layout: Any) -> Any:
     """The dtype of a window; PyTorch's errors for wrong arguments."""
-    length = whole(function, "window_length", 1, length)
+    length = dtypes.need_int(function, "window_length", 1, length)
     kind = dtypes.get_default_dtype() if dtype is None else dtype
     options = (
         "TensorOptions(dtype={}, device=cpu, layout={}, requires_grad=false (default), "

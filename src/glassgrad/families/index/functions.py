@@ -9,7 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
-from ...ground.dtypes import Number, called
+from ...ground.dtypes import Number, called, need_int
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
@@ -17,7 +17,6 @@ from ...tensor import writable
 from ...tensor.lifted import Lifted
 from ...tensor.out import check_dtype
 from ..scatter.functions import gather
-from ..shape.functions import whole
 from ..shape.rows import axis_of, expand, reshape
 from . import rows
 from .getitem import expanded_warning, fitting, prepared, put_in_place
@@ -44,7 +43,7 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
     size = input._array.shape[axis_of(dim, ndim)]
     if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    start = start if type(start) is int else whole("narrow", start, "start", 3)
+    start = need_int("narrow", "start", 3, start)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     if start < 0:

@@ -11,14 +11,14 @@ import numpy as np
 
 from ...core.tensor import Tensor, View, wrap
 from ...ground import dtypes
-from ...ground.dtypes import called
+from ...ground.dtypes import called, need_int
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import masked_select, slice
 from ..index.slices import index_select
-from ..shape.functions import atleast_1d, atleast_2d, atleast_3d, sizes_of, whole
+from ..shape.functions import atleast_1d, atleast_2d, atleast_3d, ints, sizes_of
 from ..shape.rows import axis_of, compact, expand, reshape, unsqueeze, view
 from . import rows
 
@@ -106,7 +106,7 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, s
     if isinstance(size, (tuple, list)):
         sizes = sizes_of("split_with_sizes", (size,), {}, "split_sizes") if size else ()
         return rows.split_with_sizes(tensor, sizes, dim)
-    return rows.split(tensor, whole("split", size, "split_size", 2), dim)
+    return rows.split(tensor, need_int("split", "split_size", 2, size), dim)
 
 
 @composite()
@@ -145,7 +145,7 @@ def _chunked(input: Tensor, chunks: int, dim: int) -> int:
     if not input._array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if type(chunks) is not int:
-        chunks = whole("chunk", chunks, "chunks", 2)
+        chunks = need_int("chunk", "chunks", 2, chunks)
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return -(-input._array.shape[axis_of(dim, input._array.ndim)] // chunks)
@@ -412,7 +412,7 @@ def repeat_interleave(
     axis = axis_of(dim, input._array.ndim)
     if not input._array.ndim:
         if isinstance(repeats, Tensor):
-            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     sizes = input._array.shape
     if not isinstance(repeats, Tensor):
@@ -469,14 +469,10 @@ def flipud(input: Tensor) -> Tensor:
     return rows.flip(input, (0,))
 
 
-def _several(value: Any) -> tuple[int, ...]:
-    return (value,) if hasattr(value, "__index__") else tuple(value)
-
-
 @composite()
 def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = ()) -> Tensor:
     """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
-    shifts, dims = _several(shifts), () if dims is None else _several(dims)
+    shifts, dims = ints("roll", "shifts", 2, shifts), ints("roll", "dims", 3, dims, True)
     if len(dims) == len(shifts) > 0 and not input._array.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return rows.roll(input, shifts, dims)
@@ -485,4 +481,4 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] |
 @composite()
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
-    return rows.rot90(input, k, tuple(dims))
+    return rows.rot90(input, need_int("rot90", "k", 2, k), ints("rot90", "dims", 3, dims))

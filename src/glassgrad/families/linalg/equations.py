@@ -189,6 +189,13 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
 # -- pseudoinverses and ranks -----------------------------------------------------------------------------------------
 
 
+def _check_tolerances(function: str, third: tuple[str, Any], atol: Any, rtol: Any) -> None:
+    """Raise PyTorch's error unless each is None, a tensor or a number."""
+    for position, (name, bound) in enumerate((third, ("atol", atol), ("rtol", rtol)), 2):
+        if bound is not None and not isinstance(bound, Tensor):
+            need_float(function, name, position, bound)
+
+
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:  # noqa: N803
     """Both as tensors; the relative one defaults to the rounding of the longer side, or to zero beside an absolute."""
     kind = A._array.real.dtype
@@ -207,7 +214,8 @@ def pinv(
 ) -> Tensor:
     """The pseudoinverses; singular values up to ``atol``, or ``rtol`` times the largest, count as zero."""
     demand("linalg_pinv", input=input)
-    for name, bound in (("atol", atol), ("rtol", rtol)):
+    _check_tolerances("linalg_pinv", ("rcond", rcond), atol, rtol)
+    for name, bound in (("atol", atol), ("rtol", rcond if rtol is None else rtol)):
         if isinstance(bound, Tensor):
             no_slope("linalg_pinv", **{name: bound})
     sizes = input._array.shape
@@ -239,6 +247,7 @@ def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
     """How many singular values (sizes of eigenvalues) are above ``atol``, and above ``rtol`` times the largest."""
+    _check_tolerances("linalg_matrix_rank", ("tol", tol), atol, rtol)
     matrices("torch.linalg.matrix_rank", input, "input")
     if input._array.dtype not in LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")

@@ -17,7 +17,6 @@ from ..index.rows import masked_fill
 from ..matrix.functions import linear
 from ..reduce.functions import check_tensor
 from ..reduce.rows import sum, sum_dim
-from ..shape.functions import whole_number
 from ..shape.rows import axis_of, view
 from ..softmax.rows import log_softmax
 from . import rows
@@ -49,7 +48,7 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
     """The negative log likelihood of classes, of vectors, matrices or maps of scores."""
     check_tensor(input, "nll_loss_nd")
     if type(ignore_index) is not int:
-        ignore_index = whole_number("nll_loss_nd", "ignore_index", 5, ignore_index)
+        ignore_index = dtypes.need_int("nll_loss_nd", "ignore_index", 5, ignore_index)
     if modes.watch:
         input, weight = single(input, weight)
     sizes, wanted = input._array.shape, target._array.shape
@@ -102,7 +101,7 @@ def cross_entropy_loss(
     """The cross entropy of scores and classes, given as numbers or as probabilities."""
     check_tensor(input, "cross_entropy_loss")
     if type(ignore_index) is not int:
-        ignore_index = whole_number("cross_entropy_loss", "ignore_index", 5, ignore_index)
+        ignore_index = dtypes.need_int("cross_entropy_loss", "ignore_index", 5, ignore_index)
     dtypes.need_float("cross_entropy_loss", "label_smoothing", 6, label_smoothing)
     label_smoothing = float(label_smoothing) if label_smoothing > 0 else 0.0  # NaN too is none
     if label_smoothing > 1.0:

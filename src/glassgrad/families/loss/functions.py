@@ -30,7 +30,6 @@ from ..pointwise.limit import abs, xlogy
 from ..pointwise.rows import exp
 from ..reduce.functions import check_tensor
 from ..reduce.rows import mean, sum
-from ..shape.functions import whole
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .ctc import ctc_loss_forward
@@ -45,7 +44,7 @@ def number(reduction: Any, size_average: bool | None = None, reduce: bool | None
     if reduction == "elementwise_mean":
         warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         reduction = "mean"
-    if reduction not in MODES:
+    if reduction not in [*MODES]:  # as a list could not be a key
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return MODES[reduction]
 
@@ -108,7 +107,7 @@ def mse_loss(
     try:
         if weight is None and size_average is None and reduce is None and input._array.shape == target._array.shape:
             return rows.mse_loss(input, target, MODES[reduction])
-    except (AttributeError, KeyError):
+    except (AttributeError, KeyError, TypeError):
         pass
     if weight is not None:
         return _weighed(lambda off: pow_number(off, 2), input, target, weight, reduction)
@@ -304,7 +303,7 @@ def _lengths(lengths: Any, others: Any, name: str) -> tuple[int, ...]:
     if not isinstance(lengths, Tensor if isinstance(others, Tensor) else (tuple, list)):
         raise TypeError(f"ctc_loss(): argument '{name}_lengths' must be tuple of ints, not {dtypes.called(lengths)}")
     if not isinstance(lengths, Tensor):
-        return tuple(whole("ctc_loss", n, f"{name}_lengths") for n in lengths)
+        return tuple(dtypes.need_int("ctc_loss", f"{name}_lengths", 1, n) for n in lengths)
     if lengths._array.dtype.kind in "iu":
         return tuple(lengths._array.reshape(-1).tolist())
     raise RuntimeError(f"{name}_lengths must be integral")

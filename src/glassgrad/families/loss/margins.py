@@ -180,6 +180,8 @@ def multi_margin_loss(
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
     margin = number_of("multi_margin_loss", "margin", 4, margin)
+    if isinstance(margin, complex):
+        raise RuntimeError("value cannot be converted to type float without overflow")
     no_slope("multi_margin_loss", weight=weight)
     return rows.multi_margin_loss(input, target, weight, p, margin, mode)
 
@@ -202,8 +204,10 @@ def multilabel_soft_margin_loss(
     values = neg(target * logsigmoid(input) + (1 - target) * logsigmoid(neg(input)))
     if weight is not None:
         values = values * weight
-    count = input.size(-1)
-    return reduced(sum_dim(values, (input._array.ndim - 1,), False) / count, number(reduction, size_average, reduce))
+    losses = sum_dim(values, (input._array.ndim - 1,), False) / input.size(-1)
+    if size_average is None and reduce is None:
+        _check_reduction(reduction)
+    return reduced(losses, number(reduction, size_average, reduce))
 
 
 # -- likelihoods -------------------------------------------------------------------------------------------------------
@@ -239,7 +243,7 @@ def functional_poisson_nll_loss(
 
 @audible
 def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    input: Any, target: Any, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log likelihood of values under normal distributions of variance ``var``."""
     if isinstance(var, float):
@@ -257,13 +261,17 @@ def gaussian_nll_loss(
             var = var.unsqueeze(-1)
         elif not _broadcasts(input, var):
             raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(reduction + " is not valid")
+    _check_reduction(reduction)
     var = _at_least(var, eps)
     values = 0.5 * (var.log() + (input - target) ** 2 / var)
     if full:
         values += 0.5 * math.log(2 * math.pi)
     return reduced(values, number(reduction))
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
 
 
 def _broadcasts(input: Any, var: Any) -> bool:

@@ -69,7 +69,7 @@ def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Num
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
     check_batches(batch1, batch2)
     refuse_bools(batch1, "baddbmm")
-    return combined(self, batch1, batch2, products, beta, alpha)
+    return combined("baddbmm", self, batch1, batch2, products, beta, alpha)
 
 
 baddbmm.derivative(
@@ -101,7 +101,7 @@ def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Numb
     rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], count)
     columns = np.ascontiguousarray(batch2).reshape(count, batch2.shape[2])
     check_addmm(self, rows, columns)
-    return combined(self, rows, columns, product, beta, alpha)
+    return combined("addbmm", self, rows, columns, product, beta, alpha)
 
 
 addbmm.derivative(

@@ -349,10 +349,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         kinds = "int or tuple[list[int], list[int]] or list[list[int]] containing two lists"
         raise RuntimeError(f"tensordot expects dims to be {kinds}, but got dims={dims}")
     else:
-        if len({isinstance(dim, int) for dim in dims}) > 1:
-            name = "dims_self" if isinstance(dims[0], int) else "dims_other"
-            raise TypeError(f"tensordot(): argument '{name}' (position 3) must be tuple of ints, not int")
-        first, second = ([dim] if isinstance(dim, int) else list(dim) for dim in dims)
+        first, second = dims
+        for position, (name, each) in enumerate((("dims_self", first), ("dims_other", second)), 3):
+            if not isinstance(each, (list, tuple)):
+                words = f"argument '{name}' (position {position}) must be tuple of ints, not {dtypes.called(each)}"
+                raise TypeError(f"tensordot(): {words}")
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:

@@ -106,8 +106,10 @@ def whole_factors(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return int(beta), int(alpha)
 
 
-def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) -> Any:
+def combined(function: str, self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) -> Any:
     """``beta * self + alpha * multiply(a, b)`` in the dtype of ``a``, rounded once; a zero ``beta`` hides even NaN."""
+    dtypes.need_number(function, "beta", beta)
+    dtypes.need_number(function, "alpha", alpha)
     kind = a.dtype
     if kind in _HALVES:
         self, a, b = self.astype(np.float32), a.astype(np.float32), b.astype(np.float32)
@@ -115,10 +117,8 @@ def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) ->
     beta, alpha = whole_factors(result, beta, alpha)
     work = result.dtype.type
     if alpha != 1:
-        dtypes.check_given("alpha", alpha)
         result = result * work(alpha)
     if beta != 0:
-        dtypes.check_given("beta", beta)
         result = result + (self if beta == 1 else self * work(beta))
     return result.astype(kind, copy=False)
 
@@ -290,7 +290,7 @@ def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Number = 1, alpha: Number = 
         except ValueError:
             pass
     check_addmm(self, mat1, mat2)
-    return combined(self, mat1, mat2, product, beta, alpha)
+    return combined("addmm", self, mat1, mat2, product, beta, alpha)
 
 
 addmm.derivative(
@@ -414,7 +414,7 @@ vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda g
 def addmv(self: Any, mat: Any, vec: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
-    return combined(self, mat, vec, product, beta, alpha)
+    return combined("addmv", self, mat, vec, product, beta, alpha)
 
 
 addmv.derivative(
@@ -441,14 +441,12 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1
     for name, value in (("beta", beta), ("alpha", alpha)):
         if isinstance(value, bool) and self.dtype.kind != "b":
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if isinstance(value, (float, complex)) and self.dtype.kind in "biu":
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     if self.dtype.kind == "b":
         outer = np.logical_and.outer(vec1, vec2) if alpha else np.zeros((*vec1.shape, *vec2.shape), bool)
         return np.logical_or(outer, self) if beta else outer
-    if self.dtype.kind in "iu":
-        for name, value in (("beta", beta), ("alpha", alpha)):
-            if isinstance(value, float):
-                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
-    return combined(self, vec1, vec2, np.multiply.outer, beta, alpha)
+    return combined("addr", self, vec1, vec2, np.multiply.outer, beta, alpha)
 
 
 addr.derivative(

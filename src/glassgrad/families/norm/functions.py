@@ -97,7 +97,7 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
     rows, columns = (one_dim(d, input._array.ndim) for d in dims)
     if rows == columns:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})")
     kind = (dtype or input.dtype).to_real()
     if isinstance(out, Tensor) and out.dtype is not kind:
         names = kind.scalar_name, out.dtype.scalar_name
@@ -351,6 +351,9 @@ def group_norm(
                 f"shape {list(tensor._array.shape)} and input of shape {list(sizes)}"
             )
     check_kinds(input, weight, bias)
+    array = input._array
+    if not array.flags.c_contiguous and not is_laid(array, suggested(sizes, strides_of(array))):
+        input = input.contiguous()
     return native_group_norm(input, weight, bias, sizes[0], sizes[1], prod(sizes[2:]), num_groups, eps)[0]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...ground.dtypes import called
+from ...ground.dtypes import called, need_float
 from ...ops.declare import composite
 from . import rows
 
@@ -34,6 +34,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """The tensor within a border: "constant", "reflect", "replicate" or "circular"; widths from the last dimension on.
     """
     widths = _widths(pad)
+    if value is not None:
+        need_float("pad", "value", 4, value)
     ndim = input._array.ndim
     if len(widths) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -43,8 +45,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"{len(widths)} and input of dimension {ndim}"
         )
     if mode == "constant":
-        if isinstance(value, complex):
-            raise TypeError("pad(): argument 'value' (position 4) must be float, not complex")
         if value:  # a float, whatever the number is
             dtypes.check_number(float(value), input._array.dtype)
         return rows.constant_pad_nd(input, widths, 0 if value is None else value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.row import FLOATS, op
 from ...ground import errors, meta
+from ...ground.dtypes import need_float
 from ...kernels import compiled
 from ...kernels.columns import F32, not_implemented
 from ...ops.declare import named
@@ -248,6 +249,7 @@ sigmoid_backward.derivative(
 def logit(self: Any, /, eps: float | None = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if eps is not None:
+        need_float("logit", "eps", 2, eps)
         low, high = self.dtype.type(eps), self.dtype.type(1 - eps)
         in_order = low <= high  # else the lower end is asked first, and NaN is none
         self = np.clip(self, low, high) if in_order else np.where(self < low, low, np.where(self > high, high, self))

@@ -19,8 +19,7 @@ from ...tensor import lifted, writable
 from ...tensor.out import Composed, check_gradients, into, resize
 from ..arithmetic.functions import need_tensor, no_match
 from ..create.construct import numpy_of
-from ..create.functions import check_options, checked_sizes, create, like, quick, read_size, whole
-from ..shape.functions import whole_number
+from ..create.functions import check_options, checked_sizes, create, like, quick, read_size
 from ..shape.rows import expand
 from . import kernels as draws
 from . import rows
@@ -124,8 +123,8 @@ def randint(
         raise no_match(
             "randint", args, *(f"int {bounds}, {rest}" for bounds in ("high", "low, int high") for rest in _BY_SIZE)
         )
-    first = whole("randint", "low", 1, arguments[0])
-    last = whole("randint", "high", len(arguments) - 1 if len(args) > 2 else 1, arguments[1])
+    first = dtypes.need_int("randint", "low", 1, arguments[0])
+    last = dtypes.need_int("randint", "high", len(arguments) - 1 if len(args) > 2 else 1, arguments[1])
     sizes = checked_sizes("randint", arguments[2], f" (position {3 if len(args) == 3 else 2})")
     check_options("randint", layout)
     check_generator("randint", generator)
@@ -143,7 +142,7 @@ def randperm(
     pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """The numbers 0 to ``n - 1`` in random order; int64 unless told."""
-    count = whole("randperm", "n", 1, n)
+    count = dtypes.need_int("randperm", "n", 1, n)
     check_options("randperm", layout)
     check_generator("randperm", generator)
     kind = numpy_of(dtype, "randperm") or np.dtype(np.int64)
@@ -270,7 +269,7 @@ def randint_like(
         bounds.insert(0, 0)
     if len(bounds) != 2:
         raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(bounds) + 1} were given")
-    first, last = whole("randint_like", "low", 2, bounds[0]), whole("randint_like", "high", 3, bounds[1])
+    first, last = (dtypes.need_int("randint_like", *each) for each in (("low", 2, bounds[0]), ("high", 3, bounds[1])))
 
     def draw(array: Any, generator: Any) -> Any:
         return rows.placed(array, lambda n: draws.randint(source(generator), n, array.dtype, first, last))
@@ -320,7 +319,7 @@ def multinomial(
 ) -> Tensor:
     """Categories drawn by the unnormalised chances in each row of ``input``, as int64."""
     check_generator("multinomial", generator)
-    num_samples = whole_number("multinomial", "num_samples", 2, num_samples)
+    num_samples = dtypes.need_int("multinomial", "num_samples", 2, num_samples)
     if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
     if modes.transforming and (raised := lifted.chances(input)) is not input:
@@ -382,11 +381,11 @@ def random_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> 
         return _over("random_", rows.random_over, self, generator)
     if len(bounds) == 1 and not named or not bounds and named.keys() == {"to"}:
         high = bounds[0] if bounds else named["to"]
-        return _over("random_", rows.random_below, self, generator, whole("random_", "to", 1, high))
+        return _over("random_", rows.random_below, self, generator, dtypes.need_int("random_", "to", 1, high))
     low, high = _bounds("random_", bounds, named, (0, None))
-    low = whole("random_", "from", 1, low)
+    low = dtypes.need_int("random_", "from", 1, low)
     if high is not None:
-        high = whole("random_", "to", 2, high)
+        high = dtypes.need_int("random_", "to", 2, high)
     return _over("random_", rows.random_between, self, generator, low, high)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import call
 from ...core.tensor import Tensor, number_of, wrap
 from ...ground import dtypes, errors
-from ...ground.dtypes import called
+from ...ground.dtypes import called, need_int
 from ...ground.listening import asking
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
@@ -17,7 +17,6 @@ from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.out import check_dtype
 from ..compare.rows import maximum, minimum
-from ..shape.functions import whole_number
 from . import extreme as ext
 from . import rows as red
 from .extreme import max_all, max_dim, min_all, min_dim, out_of_range
@@ -433,7 +432,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The ``k``-th smallest elements along ``dim``, and where they stand."""
     check_tensor(input, "kthvalue")
-    k = whole_number("kthvalue", "k", 2, k)
+    k = need_int("kthvalue", "k", 2, k)
     dim = one_dim(dim, input._array.ndim, "kthvalue", 3)
     size = input._array.shape[dim] if input._array.ndim else 1
     ext.refuse_empty("kthvalue", input._array, dim)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ...ground.dtypes import need_bool
+from ...ground.dtypes import is_int, need_bool, need_int
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.functions import no_match
 from ..pooling import functions as pooling
-from ..shape.functions import ints, is_int, on_meta, sized, whole_number
+from ..shape.functions import ints, on_meta, sized
 from . import rows
 
 # -- interpolation -----------------------------------------------------------------------------------------------------
@@ -270,8 +270,8 @@ def _grid_sampler(
     function: str, dims: int | None, input: Any, grid: Any, interpolation_mode: Any, padding_mode: Any,
     align_corners: Any,
 ) -> Tensor:  # fmt: skip
-    mode = whole_number(function, "interpolation_mode", 3, interpolation_mode)
-    padding = whole_number(function, "padding_mode", 4, padding_mode)
+    mode = need_int(function, "interpolation_mode", 3, interpolation_mode)
+    padding = need_int(function, "padding_mode", 4, padding_mode)
     need_bool(function, "align_corners", 5, align_corners)
     _check_grid(input, grid)
     wanted = (4 if input._array.ndim == 4 else 5) if dims is None else dims
@@ -393,7 +393,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Ten
 
 
 def _pixels(function: str, input: Any, name: str, factor: Any) -> int:
-    factor = whole_number(function, name, 2, factor)
+    factor = need_int(function, name, 2, factor)
     if input._array.ndim < 3:
         raise RuntimeError(
             f"{function} expects input to have at least 3 dimensions, but got input with {input._array.ndim} "
@@ -439,7 +439,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def _groups(function: str, input: Any, groups: Any) -> int:
-    groups = whole_number(function, "groups", 2, groups)
+    groups = need_int(function, "groups", 2, groups)
     if input._array.ndim <= 2:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input._array.shape)}"

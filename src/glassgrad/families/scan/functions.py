@@ -7,7 +7,7 @@ from typing import Any
 from ...core import call, write
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors
-from ...ground.dtypes import called
+from ...ground.dtypes import called, need_int
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor import writable
@@ -19,7 +19,6 @@ from ..index.rows import slice as piece
 from ..join.rows import cat
 from ..reduce.functions import UNSET, check_tensor, numpy_dtype, one_dim
 from ..reduce.rows import sum_dim
-from ..shape.functions import whole_number
 from . import rows as scan
 
 _new = tuple.__new__
@@ -103,7 +102,7 @@ def diff(
 ) -> Any:  # fmt: skip
     """The ``n``-th differences of neighbours along ``dim``."""
     check_tensor(input, "diff")
-    n = whole_number("diff", "n", 2, n)
+    n = need_int("diff", "n", 2, n)
     if input._array.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     dim = one_dim(dim, input._array.ndim, "diff", 3)

@@ -19,7 +19,6 @@ from ..index import slices
 from ..index.getitem import put_in_place
 from ..index.rows import blank, masked_fill
 from ..reduce.extreme import refuse_empty
-from ..shape.functions import whole
 from ..shape.rows import axis_of
 from . import rows
 from .rows import segmented
@@ -76,7 +75,7 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
         given = [each for each in (dim, index, src, value) if each is not None]
         raise TypeError(_SCATTER.format(", ".join(map(called, given))))
     _index("scatter", index)
-    dim = whole("scatter", dim)
+    dim = dtypes.need_int("scatter", "dim", 1, dim)
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")

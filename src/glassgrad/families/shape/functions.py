@@ -11,7 +11,7 @@ import numpy as np
 from ...core import history
 from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
-from ...ground.dtypes import called
+from ...ground.dtypes import called, is_int, need_int
 from ...ground.dtypes import dtype as dtype_type
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
@@ -24,11 +24,6 @@ from . import rows
 from .rows import axis_of
 
 
-def is_int(value: Any) -> bool:
-    """Whether a value counts as a whole number; a bool does not."""
-    return type(value) is int or (not isinstance(value, (bool, float)) and hasattr(value, "__index__"))
-
-
 def ints(function: str, name: str, position: int, value: Any, none: bool = False) -> tuple[int, ...]:
     """One whole number or several as a tuple; nothing for None where that is allowed."""
     if type(value) is int:
@@ -37,7 +32,7 @@ def ints(function: str, name: str, position: int, value: Any, none: bool = False
         return ()
     if isinstance(value, (tuple, list)):
         for index, n in enumerate(value):
-            if type(n) is not int and not is_int(n):
+            if type(n) is not int and not is_int(n) and not (index and isinstance(n, bool)):
                 if index:
                     raise TypeError(
                         f"{function}(): argument '{name}' failed to unpack the object at pos {index + 1} with error "
@@ -59,13 +54,6 @@ def one_int(function: str, name: str, values: tuple[int, ...], none: bool = Fals
     """Raise PyTorch's error where an argument of a function on lines is not one number."""
     if len(values) != 1 and (values or not none):
         raise RuntimeError(f"{function}() argument '{name}' should contain one int (got {len(values)})")
-
-
-def whole_number(function: str, name: str, position: int, value: Any) -> int:
-    """A whole number."""
-    if not is_int(value):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {called(value)}")
-    return value.__index__()  # type: ignore[no-any-return]
 
 
 def need_rank(function: str, input: Tensor, least: int, most: int) -> None:
@@ -123,15 +111,6 @@ def _integers(function: str, sizes: tuple[Any, ...], name: str) -> tuple[int, ..
             )
         integers.append(n.__index__())
     return tuple(integers)
-
-
-def whole(function: str, value: Any, name: str = "dim", position: int = 1) -> int:
-    """An integer argument; PyTorch's TypeError for anything else."""
-    if type(value) is int:
-        return value
-    if isinstance(value, (bool, float, str)) or not hasattr(value, "__index__"):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {called(value)}")
-    return value.__index__()
 
 
 # -- other sizes -----------------------------------------------------------------------------------------------------
@@ -232,9 +211,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @composite()
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """The view in which one dimension is laid out as several."""
-    if not input._array.ndim and axis_of(whole("unflatten", dim), 1) == 0:
+    if not input._array.ndim and axis_of(need_int("unflatten", "dim", 1, dim), 1) == 0:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
-    axis = axis_of(whole("unflatten", dim), input._array.ndim)
+    axis = axis_of(need_int("unflatten", "dim", 1, dim), input._array.ndim)
     wanted = tuple(sizes)
     if not wanted:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -556,7 +535,7 @@ def squeeze_(self: Tensor, *dim: Any, **named: Any) -> Tensor:
 @composite(function=False)
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """In-place :func:`unsqueeze`."""
-    return rearranged(self, rows.unsqueeze_inplace, whole("unsqueeze_", dim))
+    return rearranged(self, rows.unsqueeze_inplace, need_int("unsqueeze_", "dim", 1, dim))
 
 
 @composite(function=False)

@@ -17,7 +17,6 @@ from ..arithmetic.functions import need_tensor, no_match
 from ..index.rows import select
 from ..query.functions import result_type
 from ..scatter.kernels import inside
-from ..shape.functions import whole_number
 from ..shape.rows import axis_of
 from . import rows
 
@@ -65,7 +64,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     """The ``k`` largest (or smallest) elements along ``dim``, and where they are."""
     if input._array.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
-    return _new(results.topk, rows.topk(input, whole_number("topk", "k", 2, k), dim, largest, sorted, out=out))
+    return _new(results.topk, rows.topk(input, dtypes.need_int("topk", "k", 2, k), dim, largest, sorted, out=out))
 
 
 def _no_complex(input: Tensor, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import operator
 from math import prod
 from typing import Any
 
@@ -166,7 +165,7 @@ counted.derivative(self=lambda grad, name: refuse(name, "") if name == "set_" el
 )
 def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
-    bins = operator.index(bins)
+    bins = dtypes.need_int("histc", "bins", 2, bins)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
+from ...ground.dtypes import need_int
 from ...kernels.columns import not_implemented
 from ...ops.declare import named
 from ..compare.rows import where
@@ -294,6 +295,7 @@ def mvlgamma(self: Any, /, p: int) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.multigammaln
     """
+    p = need_int("mvlgamma", "p", 2, p)
     check_dimension(p)
     if p >= 2**63:  # of which nobody sees the end
         raise ValueError("Overflow when unpacking long long")

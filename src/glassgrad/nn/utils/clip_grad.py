@@ -25,6 +25,10 @@ def get_total_norm(
     every = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if every:
         every[0].device  # noqa: B018  which PyTorch asks for first
+    for place, tensor in enumerate(every):
+        if tensor is None:
+            words = "Tensors of the first list of nested Tensor lists are supposed to be defined but the"
+            raise RuntimeError(f"{words} {place}-th Tensor is not.")
     total = norm_of_all(every, float(norm_type))
     if error_if_nonfinite and not np.isfinite(total._array):
         raise RuntimeError(
