@@ -356,15 +356,23 @@ def refusal(lines: list[str], engine: Any = torch) -> tuple[str, str]:
     return next(filter(any, map(run.do, lines)), ("", ""))
 
 
+#: What a refusal says of dtypes and sizes, which are others where there are fewer changes.
+DETAILS = re.compile(
+    r"(c10::|torch\.)?\b((unsigned |signed )?(char|short|long)( int)?|B?[Ff]loat\d*|Half|c?double|Double|Complex\w+|"
+    r"Bool|bool|Byte|Char|Short|Int|int\d*|Long|-?\d+)\b|BFloat16"
+)
+
+
 def tells_another_fault(text: Text, said: tuple[str, str]) -> bool:
     """Whether a refusal is what PyTorch says of the same call with fewer changes: of one of several faults."""
+    said = said[0], DETAILS.sub("_", said[1])
     for count in range(1, len(text.changed)):
         for kept in itertools.combinations(text.changed, count):
             try:
                 fewer = refusal(Text(text.seed, text.sample, text.changes, kept).lines)
             except Unwritten:
                 continue
-            if fewer == said or fewer[0] == said[0] == "TypeError":
+            if (fewer[0], DETAILS.sub("_", fewer[1])) == said or fewer[0] == said[0] == "TypeError":
                 return True
     return False
 

@@ -73,7 +73,7 @@ SAMPLES = [
     sample("quantile", t(3, 4, away=0.01), 0.3, names=False),
     sample("quantile", t(3, 4, away=0.01), 0.5, 1, True, names=False),
     sample("quantile", t(3, 4, away=0.01), given([0.2, 0.75], "float", grad=False), dim=0, names=False),
-    sample("quantile", t(3, 4, away=0.01), given([0.2, 0.75], "float", grad=False), names=False),
+    sample("quantile", t(3, 4, away=0.01), given([0.2, 0.75], "float"), names=False),
     sample("quantile", t(3, 4, away=0.01), 0.4, interpolation="lower", names=False),
     sample("quantile", t(3, 4, away=0.01), 0.4, interpolation="higher", names=False),
     sample("quantile", t(3, 4, away=0.01), 0.4, interpolation="nearest", names=False),

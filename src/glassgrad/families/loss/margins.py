@@ -243,7 +243,7 @@ def functional_poisson_nll_loss(
 
 @audible
 def gaussian_nll_loss(
-    input: Any, target: Any, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    input: Any, target: Any, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log likelihood of values under normal distributions of variance ``var``."""
     if isinstance(var, float):

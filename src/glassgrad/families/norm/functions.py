@@ -98,6 +98,7 @@ def matrix_norm(
     rows, columns = (one_dim(d, input._array.ndim) for d in dims)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})")
+    _no_halves(dtype or input.dtype, size)
     kind = (dtype or input.dtype).to_real()
     if isinstance(out, Tensor) and out.dtype is not kind:
         names = kind.scalar_name, out.dtype.scalar_name
@@ -107,9 +108,6 @@ def matrix_norm(
     if dtype is not None:
         input = input.to(dtype)
     if size == 2:
-        if input._array.dtype.itemsize == 2:
-            kind = input.dtype.scalar_name
-            raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind}")
         norms = _spectral(input, ord, rows, columns, keepdim)
         return norms if out is None else into("linalg_matrix_norm", (input,), out, norms, errors.OUT_SAFELY, True)
     first, then = (rows, columns) if size == 1 else (columns, rows)
@@ -117,6 +115,12 @@ def matrix_norm(
         then -= 1
     sums = vector_norm(input, 1, first, keepdim)
     return _extreme(sums, ord == size, then, keepdim, out)
+
+
+def _no_halves(kind: dtypes.dtype, size: Any) -> None:
+    """Raise PyTorch's error for norms of halves that are made of singular values."""
+    if size == 2 and kind.itemsize == 2:
+        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.scalar_name}")
 
 
 def _extreme(values: Any, is_largest: bool, dim: int, keepdim: bool, out: Any = None) -> Any:
@@ -143,6 +147,8 @@ def linalg_norm(
     """A vector or a matrix norm, as ``ord`` and ``dim`` say."""
     check_tensor(input, "linalg_norm")
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    is_matrix = len(dims or ()) == 2 or (dims is None and input._array.ndim == 2)
+    _no_halves(dtype or input.dtype, 2 if is_matrix and ord in ("nuc", 2, -2) else None)
     if isinstance(out, Tensor) and out.dtype is not (wanted := (dtype or input.dtype).to_real()):
         found = out.dtype.scalar_name
         raise RuntimeError(f"linalg.norm expected out tensor dtype {wanted.scalar_name} but got: {found}")

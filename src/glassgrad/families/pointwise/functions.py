@@ -108,8 +108,10 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
 
     def function(input: Tensor, limit: Any, out: Any) -> Tensor:
         if is_number(limit):
-            input = raised(input, plain(limit), out)
-            return with_number(input, _end(limit, input), out=out)
+            raised_ = raised(input, plain(limit), out)
+            if out is input:
+                check_clamped(raised_, input)
+            return with_number(raised_, _end(limit, raised_), out=out)
         need_tensor(name, end, 2, limit)
         return with_tensor(input, limit, out=out)
 

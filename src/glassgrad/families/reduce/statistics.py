@@ -20,13 +20,12 @@ from ...tensor.out import Composed, into
 from ..arithmetic.combined import lerp
 from ..arithmetic.functions import no_match
 from ..cast.rows import fill_number
-from ..compare.rows import where
 from ..create.ranges import linspace
-from ..norm.rows import shaped
+from ..index.rows import masked_fill
 from ..pointwise.limit import complex_from
 from ..scatter.rows import gather
-from ..shape.functions import rearranged
-from ..shape.rows import reshape, squeeze_dim, squeeze_dim_inplace, transpose, unsqueeze
+from ..shape.functions import broadcast_tensors, squeeze_, transpose_, unsqueeze_
+from ..shape.rows import transpose, unsqueeze, view
 from ..sort.rows import counted, sort
 from .functions import check_tensor, one_dim
 
@@ -339,7 +338,7 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
             raise RuntimeError("quantile() q must be a scalar or 1D tensor")
         if q._array.dtype != kind:
             raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-        fractions = q.detach()
+        fractions = q
     else:
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
@@ -355,40 +354,35 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
 def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     fractions = _checked(name, input, q, interpolation)
     sizes = input._array.shape
-    if dim is None:
-        lines, reduced = input.flatten(), (1,) * len(sizes)
+    at = None if dim is None else one_dim(dim, len(sizes), name, 3)
+    if at is None:
+        lines, rest = input.flatten(), (1,) * len(sizes) if keepdim else ()
     else:
-        at = one_dim(dim, len(sizes), name, 3)
-        reduced = tuple([1 if i == at else n for i, n in enumerate(sizes)])
-        last = len(sizes) - 1
-        lines = input if at >= last else squeeze_dim(transpose(unsqueeze(input, -1), at, last + 1), at)
-        lines = input.flatten() if not sizes else lines
+        lines = input if at == len(sizes) - 1 else transpose(unsqueeze(input, -1), at, len(sizes))
+        rest = tuple([1 if i == at else size for i, size in enumerate(sizes) if keepdim or i != at])
     if isinstance(q, Tensor):
         values = all_values(q)
         if values.size and not ((values >= 0) & (values <= 1)).all():
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    ordered = sort(lines, lines._array.ndim - 1)[0]
+    ordered = sort(lines, -1)[0]
     n = ordered._array.shape[-1]
-    ordered = reshape(ordered, (ordered._array.size // n, n))
+    ordered = view(ordered, (*rest, n))
     missing = ordered.detach().isnan()
-    wanted = reshape(fractions, (1, fractions._array.size))
     if skip_nan:
-        ranks = wanted * (n - 1 - missing.sum(1, True)).clamp(0).to(ordered.dtype)
+        ranks = fractions * (n - 1 - missing.sum(-1, True)).clamp(0).to(ordered.dtype)
     else:
-        ranks = where(missing.any(1, True), float(n - 1), wanted * (n - 1))
+        ranks, anywhere = broadcast_tensors(fractions * (n - 1), missing.any(-1, True))
+        ranks = masked_fill(ranks, anywhere, n - 1)
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
-    below = ranks.long()
-    values = gather(ordered, below, 1)
+    below = ranks.detach().long()
+    values = gather(ordered, below, -1)
     if interpolation in ("linear", "midpoint"):
-        share = fill_number(ranks, 0.5) if interpolation == "midpoint" else ranks - below
-        values = lerp(values, gather(ordered, ranks.ceil().long(), 1), share)
-    rest = reduced if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
-    if fractions._array.ndim == 0:
-        values = shaped(values, (*rest, 1))
-    else:
-        values = shaped(transpose(values, 0, 1), (fractions._array.size, *rest, 1))
-    return rearranged(values, squeeze_dim_inplace, -1)
+        share = fill_number(ranks.detach(), 0.5) if interpolation == "midpoint" else ranks - below
+        values = lerp(values, gather(ordered, ranks.detach().ceil().long(), -1), share)
+    if fractions._array.ndim:  # they come first
+        values = transpose_(unsqueeze_(values, 0), 0, -1)
+    return squeeze_(values, -1)
 
 
 @composite(page="torch")

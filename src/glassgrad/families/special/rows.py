@@ -288,7 +288,7 @@ def check_dimension(p: int) -> None:
 
 
 @op(
-    inplace=True, typed="float", refuses=_no_bool, serves=(FLOATS, "arange_cpu"), halves="single", batched="point"
+    inplace=True, typed="float", refuses=_no_bool, serves=(FLOATS, "arange_cpu"), batched="point"
 )
 def mvlgamma(self: Any, /, p: int) -> Any:
     """The logarithm of the gamma function of dimension ``p``.
@@ -297,13 +297,13 @@ def mvlgamma(self: Any, /, p: int) -> Any:
     """
     p = need_int("mvlgamma", "p", 2, p)
     check_dimension(p)
-    if p >= 2**63:  # of which nobody sees the end
+    if p >= 2**63:
         raise ValueError("Overflow when unpacking long long")
-    kind = self.dtype.type
-    total = log_gamma(np.asarray(self))
-    for step in range(1, p):
-        total = total + log_gamma(np.asarray(self - kind(step / 2)))
-    return total + kind(p * (p - 1) * math.log(math.pi) / 4)
+    kind = self.dtype
+    wide = np.dtype("f4") if kind.itemsize == 2 else kind
+    terms = np.asarray(self)[..., None] + np.arange(0.5 - p / 2, 0.5, 0.5).astype(kind)
+    total = log_gamma(terms.astype(wide)).astype(kind).astype(wide).sum(-1).astype(kind)  # rounded as PyTorch's steps
+    return total + kind.type(p * (p - 1) * math.log(math.pi) / 4)
 
 
 @mvlgamma.derivative("self")
