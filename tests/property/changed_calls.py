@@ -363,6 +363,11 @@ DETAILS = re.compile(
 )
 
 
+def own_refusal(seed: int) -> tuple[str, str]:
+    """What a changed call is refused by here; of one that ends the process, which PyTorch may have done."""
+    return refusal(written(seed).lines, glassgrad)
+
+
 def tells_another_fault(text: Text, said: tuple[str, str]) -> bool:
     """Whether a refusal is what PyTorch says of the same call with fewer changes: of one of several faults."""
     said = said[0], DETAILS.sub("_", said[1])
@@ -410,7 +415,7 @@ def parsed(sort: str, said: str) -> tuple[str, str]:
     """A difference; "lenient" where what PyTorch's parser refuses is taken, "parser" where it is refused otherwise."""
     if sort == "taken" and (said.startswith("('TypeError'") or "Overflow when unpacking" in said):
         sort = "lenient"
-    if sort == "type" and said.startswith(("('TypeError'", "('AttributeError'")):
+    if sort == "type" and (said.startswith(("('TypeError'", "('AttributeError'")) or "Overflow when unpacking" in said):
         sort = "parser"
     return sort, said
 
@@ -475,8 +480,11 @@ def main() -> None:
     for seed, seen, code in counts.outlived(counts.asked(options), drawn):
         calls += 1
         if code:
-            ended += 1
-            print(f"\n# {seed}: ends the process with {code}", *written(seed).lines, sep="\n", flush=True)
+            [(_, _, own)] = counts.outlived([seed], own_refusal)
+            ended += not own
+            if own:
+                sorts["ends"] += 1
+                print(f"\n# {seed}: ends the process with {code}", *written(seed).lines, sep="\n", flush=True)
             continue
         lines, found = seen
         names.add(next(line for line in lines if line.startswith("r = ")).partition("(")[0])
@@ -484,7 +492,8 @@ def main() -> None:
             sorts[found[0]] += 1
             if re.search(options.sorts, found[0]):
                 print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
-    print(f"{calls:,} calls of {len(names)} names, {sum(sorts.values())} differ {dict(sorts)}, {ended} end the process")
+    differ = f"{sum(sorts.values())} differ {dict(sorts)}"
+    print(f"{calls:,} calls of {len(names)} names, {differ}, {ended} end PyTorch's process")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ def stft(
     center      whether frames are centred on their elements, the signal padded by ``pad_mode``
     onesided    only the first half of the frequencies (of real signals, unless told)
     """
+    need_tensor("stft", "input", 1, input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:

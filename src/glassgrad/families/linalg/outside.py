@@ -341,7 +341,8 @@ def _warn_of(name: str) -> None:
 def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
     """The triangular roots of positive-definite matrices; the older name of ``linalg.cholesky``."""
     _warn_of("cholesky")
-    square("cholesky", input)
+    if input._array.size:  # what is empty is given back, whatever its sizes
+        square("cholesky", input)
     root = triangular.cholesky(input, upper)
     return root if out is None else into("cholesky", (input,), out, root, errors.OUT_SAFELY, True)
 

@@ -317,6 +317,8 @@ linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))
 @op(holomorphic=False, public=False, batched="first")
 def cholesky(self: Any, /, upper: bool = False) -> Any:
     """The triangular root of positive-definite matrices."""
+    if not self.size:
+        return np.empty_like(self)
     roots, info = factors(self, upper)
     check_definite("cholesky", info)
     return roots if upper else in_columns(roots)

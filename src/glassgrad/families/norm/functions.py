@@ -119,7 +119,7 @@ def matrix_norm(
 
 def _no_halves(kind: dtypes.dtype, size: Any) -> None:
     """Raise PyTorch's error for norms of halves that are made of singular values."""
-    if size == 2 and kind.itemsize == 2:
+    if size == 2 and kind.is_floating_point and kind.itemsize == 2:
         raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.scalar_name}")
 
 

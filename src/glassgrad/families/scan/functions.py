@@ -7,7 +7,7 @@ from typing import Any
 from ...core import call, write
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors
-from ...ground.dtypes import called, need_int
+from ...ground.dtypes import called, is_int, need_int
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor import writable
@@ -294,7 +294,7 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
         spacing = spacing.item()  # type: ignore[attr-defined]
     listed = isinstance(spacing, (list, tuple))
     dim_list = list(dim) if isinstance(dim, (list, tuple)) else [dim] * (dim is not None)
-    is_taken = all(hasattr(axis, "__index__") and not isinstance(axis, bool) for axis in dim_list)
+    is_taken = all(is_int(axis) and not getattr(axis, "ndim", 0) for axis in dim_list)
     if listed and (not is_taken or any(isinstance(step, Tensor) for step in spacing)):
         for position, step in enumerate(spacing):
             if not isinstance(step, Tensor):

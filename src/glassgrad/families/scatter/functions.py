@@ -218,6 +218,7 @@ def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any,
             raise RuntimeError(_COMPLEX)
         writable.check_number(value, input)
         return slices.index_fill_tensor, (index, value), (dim,)
+    dtypes.need_number("index_fill", "value", value)
     if type(value) is complex and input._array.dtype.kind != "c":
         raise RuntimeError(_COMPLEX)
     dtypes.check_number(value, input._array.dtype)
