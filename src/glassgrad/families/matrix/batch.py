@@ -88,7 +88,6 @@ baddbmm.derivative(
 )
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
-    _size(batch1, 0)  # which PyTorch asks for first
     check_expands(self, (_size(batch1, 1), _size(batch2, 2)))
     for name, array in (("batch1", batch1), ("batch2", batch2)):
         if array.ndim != 3:
