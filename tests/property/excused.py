@@ -169,7 +169,7 @@ REASONS = [
     Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dt(.|\n)*(entropy|out=)"),
     Reason("complex targets", "refused|type", "log_sigmoid_cpu", "with_logits"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
-    Reason("a size that PyTorch reads where there is none", "type", "(ArrayRef: invalid slice|ified as 0).*target batch_size"),
+    Reason("a size that PyTorch reads where there is none", "type", "(invalid slice|ified as 0).*target batch_size"),
     Reason("a size that PyTorch reads where there is none", "words", "ified as 0.*ified as 1", last("addbmm")),
     Reason("a size that PyTorch reads where there is none", "words", r"select\(\) cannot be applied", "batch_norm"),
     Reason("a size that PyTorch reads where there is none", "words", r"for dimension 0 with size 0|target batch_size"),
