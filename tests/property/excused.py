@@ -45,7 +45,7 @@ class Reason(NamedTuple):
 #: What rules of PyTorch's say that take dtypes, sizes or memory for others.
 BROKEN = (
     "isFloatingType|doesn't match the broadcast shape|ZeroTensors|INTERNAL ASSERT|Negation, the|Subtraction, the|"
-    "output type|element of the written-to tensor"
+    "output type|element of the written-to tensor|grad_input must be contiguous"
 )
 #: What reads, in PyTorch, what it has overwritten where ``out=`` lies on what it is given.
 READS = (
@@ -71,6 +71,7 @@ COMPOSED = "ih?fft[2n]?|matrix_power|kron|tensordot"
 REASONS = [
     Reason("there are no complex numbers of halves", "", "complex32|ComplexHalf"),
     Reason("conjugates are no views", "", "a conjugate is being written"),
+    Reason("conjugates are no views", "taken", "view of a leaf", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))"),
     Reason("conjugates are no views", "numbers", "", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*\.data ="),
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words|type", BROKEN, r"backward|autograd"),
     Reason("a rule of PyTorch's gives another shape", "taken|type|words", r"(Scatter|IndexAdd)\w* returned an inv"),
