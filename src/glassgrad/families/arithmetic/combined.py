@@ -26,7 +26,8 @@ def _fused(self: Any, other: Any, factor: Any) -> Any:
 
 
 def _times(function: str, array: Any, value: Any) -> Any:
-    dtypes.need_number(function, "value", value)
+    if type(value) is not int and type(value) is not float:
+        dtypes.need_number(function, "value", value)
     if value == 1:
         return array
     dtypes.check_number(value, array.dtype)

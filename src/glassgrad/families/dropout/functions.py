@@ -25,8 +25,10 @@ _ALPHA = 1.7580993408473766  # SELU's scale times its alpha: where dropped eleme
 
 def _check(name: str, input: Any, p: float, train: bool) -> None:
     check_tensor(input, name)
-    need_float(name, "p", 2, p)
-    need_bool(name, "train", 3, train)
+    if type(p) is not float:
+        need_float(name, "p", 2, p)
+    if train is not True:
+        need_bool(name, "train", 3, train)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
 

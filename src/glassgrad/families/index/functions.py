@@ -43,7 +43,7 @@ def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
     size = input._array.shape[axis_of(dim, ndim)]
     if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    start = need_int("narrow", "start", 3, start)
+    start = start if type(start) is int else need_int("narrow", "start", 3, start)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     if start < 0:

@@ -108,8 +108,9 @@ def whole_factors(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
 
 def combined(function: str, self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) -> Any:
     """``beta * self + alpha * multiply(a, b)`` in the dtype of ``a``, rounded once; a zero ``beta`` hides even NaN."""
-    dtypes.need_number(function, "beta", beta)
-    dtypes.need_number(function, "alpha", alpha)
+    if type(beta) is not int or type(alpha) is not int:
+        dtypes.need_number(function, "beta", beta)
+        dtypes.need_number(function, "alpha", alpha)
     kind = a.dtype
     if kind in _HALVES:
         self, a, b = self.astype(np.float32), a.astype(np.float32), b.astype(np.float32)

@@ -147,9 +147,9 @@ def linalg_norm(
     """A vector or a matrix norm, as ``ord`` and ``dim`` say."""
     check_tensor(input, "linalg_norm")
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    is_matrix = len(dims or ()) == 2 or (dims is None and input._array.ndim == 2)
-    _no_halves(dtype or input.dtype, 2 if is_matrix and ord in ("nuc", 2, -2) else None)
     if isinstance(out, Tensor) and out.dtype is not (wanted := (dtype or input.dtype).to_real()):
+        is_matrix = len(dims or ()) == 2 or (dims is None and input._array.ndim == 2)
+        _no_halves(dtype or input.dtype, 2 if is_matrix and ord in ("nuc", 2, -2) else None)
         found = out.dtype.scalar_name
         raise RuntimeError(f"linalg.norm expected out tensor dtype {wanted.scalar_name} but got: {found}")
     if dims is not None and len(dims) not in (1, 2):
