@@ -352,6 +352,32 @@ CALLS = {
         torch.topk(a, True) | torch.kthvalue(a, True) | torch.multinomial(a + 1, True) | torch.diff(a, True)
         torch.topk(a, i[0, 1]) | torch.kthvalue(a, i[0, 1]) | torch.multinomial(a + 1, 1.0) | torch.diff(a, 1.5)
     """,
+    "numbers in views, and what is none": """
+        torch.add(2, a, alpha=c[1].detach()) | torch.add(a, a, alpha=c[1]) | torch.sub(a, 2, alpha=c[1])
+        a.clone().add_(a, alpha=c[1]) | torch.addcmul(a, a, a, value=c[1]) | torch.addmv(c[:2], a, c[:3], alpha=c[0])
+        torch.addmm(b, b, b, beta=c[0], alpha=c[1]) | torch.logit(a, c[0] / 9) | torch.nn.functional.elu(a, c[0])
+        torch.histc(a, i[0, 1]) | torch.renorm(a, 2, i[0, 0] * 0, c[1]) | torch.cdist(b, b, c[1].double())
+        torch.roll(a, i[0, 1]) | torch.nn.functional.pad(a, (1, 1), value=c[0]) | torch.quantile(a, c[1] * 0)
+        torch.add(a, a, alpha=[1]) | torch.add(a, 1, alpha='x') | torch.addcmul(a, a, a, value=[2])
+        torch.addmv(c[:2], a, c[:3], beta=[1]) | torch.index_fill(a, 0, i[:, 0], [1]) | torch.logit(a, c[:1])
+        torch.renorm(a, 2, -1.5, 1.0) | torch.renorm(a, 2, True, 1.0) | torch.histc(a, True) | torch.cdist(b, b, c[:1])
+        torch.mvlgamma(a + 9, True) | torch.roll(a, True) | torch.roll(a, 1.0)
+        torch.rot90(a, 1.5) | torch.rot90(a, 1, 0)
+        torch.nn.functional.dropout(a, c[:1]) | torch.dropout(a, 0.5, 1) | torch.nn.functional.pad(a, (1, 1), value='x')
+        torch.linalg.pinv(b, (1, 2)) | torch.linalg.pinv(b, rtol=1j) | torch.linalg.matrix_rank(b, 'x')
+        torch.nn.functional.mse_loss(a, a, reduction=[2]) | torch.nn.functional.huber_loss(a, a, reduction={})
+        torch.nn.functional.gaussian_nll_loss(a, a, c[0]) | torch.nn.functional.multi_margin_loss(a, i[:, 0], margin=1j)
+        torch.nn.functional.multilabel_soft_margin_loss(a, a, reduction='x') | torch.tensordot(a, a, [[1], [1], 1])
+        torch.tensordot(a, a, [-1, -1]) | torch.gradient(a, spacing=(2.0, 0.25), dim=i[0, :2]) | torch.celu(2, 1j)
+        torch.rrelu(a, 1j, 0.3) | torch.stft(c, 4, 2, window=np.ones(4), return_complex=True)
+        (a > 0) + 2**63 | torch.bitwise_xor(a > 0, 2**63) | torch.eq(a > 0, 2**63) | torch.nn.functional.elu(a, 2**70)
+        torch.addr(a > 0, c[:2] > 0, c[:3] > 0, beta=2, alpha=0.5) | torch.addr(i, i[:, 0], i[0], beta=1j)
+        torch.linalg.norm(x, float('inf'), [-1, -1]) | torch.repeat_interleave(c[0], i[0, :1], dim=-1)
+        torch.linalg.matrix_norm(a.half(), 'nuc', out=a.sum()) | torch.linalg.norm(a.half(), 2, out=a.sum())
+        torch.clamp_max(a > 0, 0.25, out=(m := a > 0)) | torch.cholesky(b[:0]) | torch.mvlgamma(a.bfloat16() + 9, 5)
+        torch.quantile(a, (q := c[:2].float().sigmoid().requires_grad_()), 1)
+        torch.nanquantile(a, c[1].float().sigmoid().requires_grad_()) | torch.nn.utils.get_total_norm([a, None])
+    """,
 }
 
 

@@ -133,7 +133,7 @@ def alias(tensor: Tensor) -> Tensor:
 
 def number_of(value: Any) -> Any:
     """A value; the number in it, where it is a 0-d tensor without history."""
-    is_number = type(value) is Tensor and not value._array.ndim and value._edge is None
+    is_number = type(value) is Tensor and not value._array.ndim and not value.requires_grad
     return value._array.item() if is_number else value
 
 

@@ -47,8 +47,8 @@ def unpublished(name: str) -> str:
     if not os.path.isfile(os.path.join(PACKAGE, "..", "..", "pyproject.toml")):  # an installed package is whole
         return ""
     file = _declared().get(name)
-    if file is None:
-        return ""
+    if file is None or any(name in names.split() for table in tables() for names in table.values()):
+        return ""  # what is in the tables has no name of its own there
     where = "its family's LAYERS name it, and " if file.endswith("layers.py") else ""
     return f": {file} declares it, but it is not published; {where}python -m glassgrad.ops.publish does that"
 
