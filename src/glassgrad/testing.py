@@ -28,7 +28,6 @@ _TOLERANCES = {
     dtypes.complex64: (1.3e-6, 1e-5),
     dtypes.complex128: (1e-7, 1e-7),
 }
-_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 
 
 class _Options:
@@ -123,7 +122,7 @@ def _refuse(what: str, path: str) -> None:
 
 def _check_comparable(one: Any, other: Any, path: str, options: _Options) -> None:
     comparable = one is None or other is None
-    comparable |= isinstance(one, _NUMBERS) and isinstance(other, _NUMBERS)
+    comparable |= isinstance(one, dtypes.NUMBERS) and isinstance(other, dtypes.NUMBERS)
     comparable |= isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         comparable = options.allow_subclasses or type(one) is type(other)
@@ -145,7 +144,7 @@ def _difference(one: Any, other: Any, options: _Options) -> str:
         if one is None and other is None:
             return ""
         return f"None mismatch: {one} is not {other}"
-    if isinstance(one, _NUMBERS):
+    if isinstance(one, dtypes.NUMBERS):
         if isinstance(one, (bool, np.bool_)) and isinstance(other, (bool, np.bool_)):
             return "" if bool(one) is bool(other) else f"Booleans mismatch: {bool(one)} is not {bool(other)}"
         one, other = _plain(one), _plain(other)

@@ -34,6 +34,31 @@ def test_dtypes_of_products():
     check(program)
 
 
+WRITTEN = """
+    torch.mm(a, a, out=a.clone()) | torch.mm(a, a, out=a.bfloat16()) | torch.matmul(a, a, out=a.clone())
+    torch.bmm(a[None], a[None], out=a[None].clone()) | torch.addmm(a, a, a, out=a.clone())
+    torch.mv(a, a[0], out=a[0] + 0)
+    torch.cat([h, h], out=torch.zeros(6, 3).half()) | torch.cat([h, a], out=torch.zeros(6, 3)) | torch.cat([h, a])
+    torch.prod(h, 0, out=h[0] + 0) | torch.linalg.inv(h, out=a.clone()) | torch.linalg.multi_dot([a, a], out=a.clone())
+    torch.fft.fft(h[0], out=torch.zeros(3, dtype=torch.complex64)) | torch.tensordot(a, a, out=a.sum())
+"""
+
+
+def test_what_is_written_into_out_is_not_cast():
+    def program(torch, show):
+        a = torch.eye(3) + 1
+        scope = {"torch": torch, "a": a, "h": a.half()}
+        for call in [call.strip() for line in WRITTEN.strip().split("\n") for call in line.split("|")]:
+            with torch.autocast("cpu", torch.bfloat16):
+                try:
+                    show(call, str(eval(call, scope).dtype))  # noqa: S307  this file's own
+                except RuntimeError as error:
+                    show(call, str(error).split("\n")[0])
+        show("after", str((a @ a).dtype))
+
+    check(program)
+
+
 LOSSES = ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "soft_margin_loss"]
 
 

@@ -342,10 +342,13 @@ def need_bool(function: str, name: str, position: builtins.int, value: object) -
 
 
 def is_int(value: Any) -> builtins.bool:
-    """Whether a value counts as a whole number; a bool does not."""
-    return type(value) is builtins.int or (
-        not isinstance(value, (builtins.bool, builtins.float)) and hasattr(value, "__index__")
-    )
+    """Whether a value counts as a whole number: no bool; in a tensor of one element too."""
+    if type(value) is builtins.int:
+        return True
+    array = getattr(value, "_array", value)
+    if isinstance(array, (np.ndarray, np.generic)):
+        return array.dtype.kind in "iu" and (not array.ndim or (array is not value and array.size == 1))
+    return hasattr(value, "__index__") and not isinstance(value, builtins.bool)
 
 
 def need_int(function: str, name: str, position: builtins.int, value: Any) -> builtins.int:

@@ -128,6 +128,8 @@ def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwa
     """A call of ``function``: the listeners that hear it are asked, the last to come first, and then ``proceed``."""
     policy = modes.local.autocast
     if policy is not None:
+        if kwargs.get("out") is not None:
+            return policy.outside(heard, function, proceed, args, kwargs)
         args, kwargs = policy.of_call(function.__name__, args, kwargs)
     if len(listeners) == 1 and listeners[0].chosen is None:
         return listeners[0].listener(function, proceed, args, kwargs)

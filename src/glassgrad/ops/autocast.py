@@ -41,6 +41,11 @@ class Policy:
             return args, kwargs
         return single(*args), dict(zip(kwargs, single(*kwargs.values()), strict=True))
 
+    def outside(self, function: Any, *args: Any) -> Any:
+        """A call as it is outside of the block: what has ``out=``, PyTorch casts nothing for."""
+        with cast_already():
+            return function(*args)
+
     def _widest(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
         """Tensors in the block's dtype, in float32 if one of them is; float64 and integers stay."""
         widest = self.dtype

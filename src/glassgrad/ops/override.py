@@ -35,7 +35,7 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
         answer = dispatch(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer, tensors
-    if row.precision is not None and modes.watch and modes.local.autocast is not None:
+    if row.precision is not None and modes.watch and modes.local.autocast is not None and out is None:
         cast = modes.local.autocast.cast(row.precision, flat)
         tensors = (cast,) if row.listed else cast
     if not row.listed:

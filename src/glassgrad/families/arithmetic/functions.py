@@ -10,7 +10,7 @@ import numpy as np
 from ...core import call, write
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors
-from ...ground.dtypes import Number, called
+from ...ground.dtypes import NUMBERS, Number, called
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
@@ -28,17 +28,16 @@ from .rows import div as quotient
 from .rows import mul, reciprocal
 
 PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
-_NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
 def is_number(value: Any) -> bool:
     """Whether ``value`` counts as a Python number."""
-    return isinstance(value, _NUMBERS)
+    return isinstance(value, NUMBERS)
 
 
 def is_operand(value: Any) -> bool:
     """Whether an operator accepts ``value`` beside a tensor."""
-    return isinstance(value, Tensor) or isinstance(value, _NUMBERS)
+    return isinstance(value, Tensor) or isinstance(value, NUMBERS)
 
 
 def plain(value: Any) -> Any:

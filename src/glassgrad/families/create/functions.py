@@ -12,7 +12,7 @@ from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
-from ...ground.dtypes import called
+from ...ground.dtypes import called, is_int
 from ...ground.hidden import Hidden
 from ...ground.layout import dense_like, format_name, format_strides, unfilled
 from ...ground.listening import asking
@@ -30,15 +30,6 @@ _EVERYDAY = 2**24  # elements; for more, allocation may fail
 # -- arguments --------------------------------------------------------------------------------------------------------
 
 
-def is_size(value: Any) -> bool:
-    """Whether ``value`` counts as an integer: an int, a NumPy integer or an integer tensor of one element."""
-    if isinstance(value, Tensor):
-        return value._array.size == 1 and value._array.dtype.kind in "iu"
-    if isinstance(value, np.ndarray | np.generic):
-        return value.ndim == 0 and value.dtype.kind in "iu"
-    return hasattr(value, "__index__") and not isinstance(value, bool)
-
-
 def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> tuple[int, ...]:
     """The sizes of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``, checked."""
     if rest and "size" in rest:
@@ -47,7 +38,7 @@ def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> t
         return checked_sizes(function, rest.pop("size"), "")
     if not size:
         raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
-    if is_size(size[0]):
+    if is_int(size[0]):
         return tuple(_size(function, n, index) for index, n in enumerate(size))
     if len(size) > 1:
         raise TypeError(f"{function}() takes 1 positional argument but {len(size)} were given")
@@ -58,7 +49,7 @@ def checked_sizes(function: str, size: Any, where: str = " (position 1)") -> tup
     """The sizes of a sequence; PyTorch's TypeError for anything else."""
     if not isinstance(size, tuple | list):
         raise TypeError(f"{function}(): argument 'size'{where} must be tuple of ints, not {called(size)}")
-    if size and not is_size(size[0]):
+    if size and not is_int(size[0]):
         raise TypeError(
             f"{function}(): argument 'size'{where} must be tuple of ints, but found element of type {called(size[0])} "
             "at pos 0"
@@ -67,7 +58,7 @@ def checked_sizes(function: str, size: Any, where: str = " (position 1)") -> tup
 
 
 def _size(function: str, n: Any, index: int) -> int:
-    if not is_size(n) and not isinstance(n, bool):
+    if not is_int(n) and not isinstance(n, bool):
         why = f"type must be tuple of ints,but got {called(n)}"
     elif not -(2**63) <= n.__index__() < 2**63:
         why = "Overflow when unpacking long long"

@@ -36,9 +36,7 @@ def one_dim(dim: Any, ndim: int, function: str = "", position: int = 2) -> int:
     if type(dim) is not int:
         if dim is UNSET:
             raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
-        if isinstance(dim, (bool, float, str)) or not hasattr(dim, "__index__"):
-            raise TypeError(f"{function}(): argument 'dim' (position {position}) must be int, not {called(dim)}")
-        dim = dim.__index__()
+        dim = need_int(function, "dim", position, dim)
     if 0 <= dim < ndim:
         return dim
     if -ndim <= dim < 0:

@@ -294,7 +294,7 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
         spacing = spacing.item()  # type: ignore[attr-defined]
     listed = isinstance(spacing, (list, tuple))
     dim_list = list(dim) if isinstance(dim, (list, tuple)) else [dim] * (dim is not None)
-    is_taken = all(is_int(axis) and not getattr(axis, "ndim", 0) for axis in dim_list)
+    is_taken = all(map(is_int, dim_list))
     if listed and (not is_taken or any(isinstance(step, Tensor) for step in spacing)):
         for position, step in enumerate(spacing):
             if not isinstance(step, Tensor):

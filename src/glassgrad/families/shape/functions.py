@@ -101,8 +101,7 @@ def _integers(function: str, sizes: tuple[Any, ...], name: str) -> tuple[int, ..
     integers = []
     for position, n in enumerate(sizes):
         is_first = position == 0 and isinstance(n, bool)  # PyTorch looks closely at the first
-        is_first = is_first or (isinstance(n, Tensor) and n._array.ndim > 0)
-        if is_first or isinstance(n, (float, str)) or not hasattr(n, "__index__"):
+        if is_first or not (is_int(n) or isinstance(n, bool)):
             if len(sizes) == 1 or is_first:
                 raise TypeError(f"{function}(): argument '{name}' (position 1) must be tuple of ints, not {called(n)}")
             raise TypeError(

@@ -20,7 +20,7 @@ as_strided = np.lib.stride_tricks.as_strided
 def axis_of(dim: int, ndim: int) -> int:
     """A dimension counted from the front; IndexError as PyTorch's where there is none such (0-d counts as 1-d)."""
     if type(dim) is not int:
-        if isinstance(dim, (bool, float, str)) or not hasattr(dim, "__index__"):
+        if not dtypes.is_int(dim):
             raise TypeError(f"argument 'dim' must be int, not {dtypes.called(dim)}")
         dim = dim.__index__()
     span = ndim or 1

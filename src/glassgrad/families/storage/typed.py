@@ -14,7 +14,7 @@ from ...core import tensor as tensors
 from ...core.tensor import Tensor, View, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
-from ...ground.dtypes import called
+from ...ground.dtypes import called, is_int
 from ...ground.exposed import expose
 from ...ground.runtime import warn
 from ...ground.size import Size
@@ -24,7 +24,7 @@ from ...tensor.hooks import fit_gradients
 from ...tensor.lifted import Lifted
 from ...tensor.writable import check_writable
 from ..create.construct import array_of, tensor_of
-from ..create.functions import allocate, is_size
+from ..create.functions import allocate
 from ..matrix.rows import c_name
 from ..shape.rows import alias
 from ..sort.rows import counted
@@ -483,10 +483,10 @@ def legacy(wanted: dtypes.dtype | None, args: tuple[Any, ...], kwargs: dict[str,
         raise TypeError(_no_match(args, kwargs))
     if not args:
         return tensor_of(np.empty(0, kind), device)
-    if len(args) == 1 and (isinstance(args[0], Tensor) or not is_size(args[0])):
+    if len(args) == 1 and (isinstance(args[0], Tensor) or not is_int(args[0])):
         return _of_one(args[0], wanted, kind, device)
     for index, size in enumerate(args):
-        if not is_size(size):
+        if not is_int(size):
             if not index:
                 raise TypeError(_no_match(args, {}))
             raise TypeError(
