@@ -137,6 +137,7 @@ def smooth_l1_loss(
     input, target = _same_sizes(input, target)
     mode = number(reduction, size_average, reduce)
     if beta == 0.0:
+        input, target = single(input, target)
         return reduced(abs(input - target), mode)
     if not beta > 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
