@@ -15,6 +15,32 @@ def blank(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return np.broadcast_to(np.zeros((), marked), shape)
 
 
+_NO_KERNEL = (
+    "aten::{}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered. "
+    "You may have run into this message while using an operator with PT2 compilation APIs (torch.compile/torch.export)"
+    "; in order to use this operator with those APIs you'll need to add a fake impl. Please see the following for next "
+    "steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+)
+_NONZERO = (
+    "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct data-independent "
+    "implementation does not exist. This implementation returns a fake value, assuming all elements of the tensor are "
+    "non-zero. To enable this registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' "
+    "to True."
+)
+
+
+def need_data(operator: str, *arrays: Any) -> None:
+    """Raise PyTorch's error where a result follows from elements that a meta tensor has not."""
+    if any(array.dtype.metadata for array in arrays):
+        raise NotImplementedError(_NONZERO if operator == "nonzero" else _NO_KERNEL.format(operator))
+
+
+def need_item(array: Any) -> None:
+    """Raise PyTorch's error for the truth of a meta tensor."""
+    if array.dtype.metadata:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+
+
 def cast_to(array: Any, dtype: np.dtype[Any]) -> Any:
     """An array as another dtype; of a meta tensor, without touching elements."""
     return blank(array.shape, dtype) if array.dtype.metadata else converted(array, dtype)

@@ -13,7 +13,7 @@ from ..core.call import NOT_TAKEN
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
-from ..ground.meta import blank
+from ..ground.meta import blank, need_data
 from ..tensor import lifted, writable
 from ..tensor.parameter import Parameter
 from .torch_function import ask, heed, is_inner, overloaded, row_overridden
@@ -95,6 +95,11 @@ _FEW = 4096  # elements up to which computing is simpler than standing in
 _STAND_INS = ((11, 13, 17, 19, 23, 29, 31, 37, 41), (43, 47, 53, 59, 61, 67, 71, 73, 79))
 
 
+#: Whose sizes follow from elements, or for which PyTorch has no such kernel: by its name of them.
+_OF_DATA = {name: name for name in ("nonzero", "bincount", "masked_select", "geqrf", "binomial")}
+_OF_DATA["linalg_lstsq"] = "linalg_lstsq.out"
+
+
 def shapes_only(row: Row, inputs: Sequence[Any], settings: Sequence[Any]) -> Any:
     """What a row gives for meta tensors: arrays that have a shape and a dtype but one shared element.
 
@@ -104,6 +109,8 @@ def shapes_only(row: Row, inputs: Sequence[Any], settings: Sequence[Any]) -> Any
     if row.view:
         return row.kernel(*inputs, *settings)
     arrays = [a for a in (inputs[0] if row.listed else inputs) if a is not None]
+    if row.name in _OF_DATA:
+        need_data(_OF_DATA[row.name], *arrays)
     if row.name != "copy" and any(not a.dtype.metadata and a.ndim for a in arrays):
         raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
     if row.sizes is not None:

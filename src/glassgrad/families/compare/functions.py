@@ -9,6 +9,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.listening import asking
+from ...ground.meta import need_data, need_item
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor.lifted import is_lifted
@@ -138,7 +139,9 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     if is_lifted((input, other)):
         return _close(input, other, rtol, atol, equal_nan)
     a, b = input._array, other._array
-    compare.eq(input, other)  # the error for sizes that do not broadcast
+    alike = compare.eq(input, other)  # the error for sizes that do not broadcast
+    if a.dtype.metadata or b.dtype.metadata:
+        return alike
     close = np.equal(a, b)
     if a.dtype.kind in "fcV":
         if equal_nan:
@@ -159,10 +162,13 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     need_tensor("allclose", "input", 1, input)
     need_tensor("allclose", "other", 2, other)
     rtol, atol = _limit("allclose", "rtol", 3, rtol), _limit("allclose", "atol", 4, atol)
-    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._array))
+    close = isclose(input, other, rtol, atol, equal_nan)._array
+    need_item(close)
+    return bool(np.all(close))
 
 
 @composite()
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and elements."""
+    need_data("equal", input._array, other._array)
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())

@@ -516,6 +516,8 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    if input._array.dtype.metadata:
+        return input.new_empty((size, input._array.ndim), dtype=dtypes.int64)  # type: ignore[no-any-return]
     positions = np.argwhere(np.asarray(input._array))[:size]
     indices = np.full((size, input._array.ndim), fill_value, np.int64)
     indices[: len(positions)] = positions

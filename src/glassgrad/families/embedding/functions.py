@@ -225,7 +225,7 @@ def functional_embedding_bag(
                 "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
                 f"sequences. However, found offsets of type {kind}"
             )
-        offsets = arange(0, input.numel(), input.size(1), dtype=input.dtype)
+        offsets = arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
         include_last_offset = False
         input = input.reshape(-1)
         if per_sample_weights is not None:

@@ -31,11 +31,11 @@ def _shown(window: Any) -> str:
     return f"{dtypes.type_name(window.dtype)}{{{list(window._array.shape)}}}"
 
 
-def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
+def _complete(window: Any, n_fft: int, win_length: int, input: Any) -> Any:
     """The window in the middle of ``n_fft`` elements, zero around it; ones where there is none."""
     if win_length == n_fft:
         return window
-    padded = COMPOSITES["zeros"].function(n_fft, dtype=kind) if window is None else window.new_zeros(n_fft)
+    padded = (input if window is None else window).new_zeros(n_fft)
     middle = padded.narrow(0, (n_fft - win_length) // 2, win_length)
     if window is None:
         middle.fill_(1)
@@ -120,7 +120,7 @@ def _frames(input: Any, n_fft: int, hop: int, length: int, window: Any, align: A
     array = batched._array
     first, step = (stride // array.itemsize for stride in array.strides)
     frames = batched.as_strided((batch, count, n_fft), (first, hop * step, step))
-    window = _complete(window, n_fft, length, input.dtype)
+    window = _complete(window, n_fft, length, input)
     return frames if window is None else frames * window
 
 
@@ -235,7 +235,7 @@ def _overlapped(
     """The sum of the frames, each at its place, over the sum of the squared windows there."""
     kind = frames.dtype
     if window is None:
-        window = COMPOSITES["ones"].function(width, dtype=_real_of(kind))
+        window = COMPOSITES["ones"].function(width, dtype=_real_of(kind), device=frames.device)
     if width < n_fft:
         left = (n_fft - width) // 2
         window = pad(window, (left, n_fft - width - left))

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
+from ...ground.device import require
 from ...ground.dtypes import Number, called, need_int
 from ...ground.listening import audible
 from ...ground.runtime import warn
@@ -101,7 +102,7 @@ def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None, layout: Any = None
 ) -> Tensor:
     """The indices of the elements of a matrix on and below a diagonal, as two rows."""
-    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype)
+    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype, device)
 
 
 @composite(method=False)
@@ -109,17 +110,19 @@ def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None, layout: Any = None
 ) -> Tensor:
     """The indices of the elements of a matrix on and above a diagonal, as two rows."""
-    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
+    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype, device)
 
 
-def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtype: Any) -> Tensor:
+def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{name} must be non-negative, got{size}")
     dtype = dtypes.demand(dtypes.int64 if dtype is None else dtype, function)
     if dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"{function}\" not implemented for '{dtype.scalar_name}'")
-    return wrap(np.array(indices(row, offset, col), dtype.numpy).reshape(2, -1))
+    places = wrap(np.array(indices(row, offset, col), dtype.numpy).reshape(2, -1))
+    where = require(device, function)
+    return places if where == "cpu" else places.to(where)  # type: ignore[attr-defined, no-any-return]
 
 
 @composite(function=False)

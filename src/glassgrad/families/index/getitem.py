@@ -13,6 +13,7 @@ from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
 from ...ground.hidden import Hidden
+from ...ground.meta import need_data
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import writable
@@ -308,7 +309,7 @@ def _tensor(key: Any) -> Any:
             key = key.astype(np.int64)
         return wrap(np.array(key))
     if isinstance(key, (list, tuple, range, str)):
-        index = tensor(list(key) if isinstance(key, range) else key)
+        index = tensor(list(key) if isinstance(key, range) else key, device="cpu")
         if index._array.dtype.kind not in "ib" or not index._array.size:
             index = wrap(np.asarray(index._array).astype(np.int64))
         return index
@@ -333,6 +334,7 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
             data = data.astype(bool)
             index = wrap(data)
         if data.dtype.kind == "b":
+            need_data("nonzero", data)
             for at, size in enumerate(data.shape):
                 if dim + at >= len(sizes):
                     raise IndexError(f"too many indices for tensor of dimension {len(sizes)}")

@@ -277,7 +277,8 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Any = None) -> Te
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p if isinstance(p, str) else f'{p:g}'}")
     if not input._array.size:
-        ratio: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], dtype=dtypes.of(input._array.real.dtype))
+        how = {"dtype": dtypes.of(input._array.real.dtype), "device": input.device}
+        ratio: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], **how)
     elif p is None or abs_order(p) == 2:
         values = svdvals(input)
         ratio = values[..., -1:] / values[..., :1] if p == -2 else values[..., :1] / values[..., -1:]
@@ -388,5 +389,5 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
         raise RuntimeError("N must be greater than 1.")
     kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64
     wide = stretched(unsqueeze(x, -1), (*sizes, count - 1)).cumprod(-1)  # type: ignore[attr-defined]
-    ones = COMPOSITES["ones"].function((*sizes, 1), dtype=kind)
+    ones = COMPOSITES["ones"].function((*sizes, 1), dtype=kind, device=x.device)
     return COMPOSITES["cat"].function((ones, wide), -1)  # type: ignore[no-any-return]

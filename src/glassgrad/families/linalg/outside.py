@@ -136,7 +136,8 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any =
         s = linalg.svdvals(input)
         zeros = COMPOSITES["zeros"].function
         rows, columns = input._array.shape[-2:]
-        u, v = (zeros((*input._array.shape[:-2], n, n), dtype=input.dtype) for n in (rows, columns))
+        how = {"dtype": input.dtype, "device": input.device}
+        u, v = (zeros((*input._array.shape[:-2], n, n), **how) for n in (rows, columns))
         v = transpose(v, -1, -2)
     return answer("svd", (input,), out, (u, s, v))
 
@@ -190,7 +191,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise RuntimeError("N must be non-negative.")
     kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64
-    columns = COMPOSITES["ones"].function((x._array.shape[0], min(count, 1)), dtype=kind)
+    columns = COMPOSITES["ones"].function((x._array.shape[0], min(count, 1)), dtype=kind, device=x.device)
     if count > 1:
         powers = stretched(unsqueeze(x, 1), (x._array.shape[0], count - 1)).cumprod(1)  # type: ignore[attr-defined]
         columns = COMPOSITES["cat"].function((columns, powers), 1)
@@ -204,7 +205,7 @@ def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
     """Orthonormal columns that nearly span those of ``A - M``. Source: Halko et al. (2009), algorithm 4.4."""
     niter = 2 if niter is None else niter
     kind = A.dtype if A.dtype.is_floating_point or A.dtype.is_complex else dtypes.get_default_dtype()
-    start = COMPOSITES["randn"].function(A._array.shape[-1], q, dtype=kind)
+    start = COMPOSITES["randn"].function(A._array.shape[-1], q, dtype=kind, device=A.device)
 
     def times(matrix: Any, shift: Any, other: Any) -> Any:
         product = matmul(matrix, other)

@@ -330,8 +330,14 @@ cholesky.derivative(self=lambda grad, result, upper: slope(grad, result, upper))
 @mathematics
 def slope(grad: Any, root: Any, upper: Any) -> Any:
     """Murray, "Differentiation of the Cholesky decomposition" (2016); half to each of the two triangles."""
+    if len(root.shape) < 2:  # of what is empty, as are those below
+        raise RuntimeError("tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if upper:
         grad, root = adjoint(grad), adjoint(root)
+    rows, columns = root.shape[-2:]
+    if rows != columns:
+        words = f"A must be batches of square matrices, but they are {columns} by {rows} matrices"
+        raise RuntimeError(f"linalg.solve_triangular: {words}")
     inner = tril(times(adjoint(root), grad))
     inner = (inner + adjoint(tril(inner, -1))) * 0.5
     inner = substitute(adjoint(root), inner, True, True, False)

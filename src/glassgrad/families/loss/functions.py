@@ -14,6 +14,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.listening import audible
+from ...ground.meta import need_data
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import single
@@ -208,7 +209,10 @@ def binary_cross_entropy(
     if target.dtype is not input.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
     if weight is not None:
-        common = _joined(tuple(target.shape), tuple(weight.size()))
+        sizes, common = tuple(target.shape), _joined(tuple(target.shape), tuple(weight.size()))
+        if common != sizes:
+            words = f"output with shape {list(sizes)} doesn't match the broadcast shape {list(common)}"
+            raise RuntimeError(words)
         weight = weight.expand(common)
         no_slope("binary_cross_entropy", weight=weight)
     return rows.binary_cross_entropy(input, target, weight, mode)
@@ -357,6 +361,7 @@ def ctc_loss(
 ) -> Any:  # fmt: skip
     """The connectionist temporal classification loss; ``reduction`` is 0 for none, 1 for mean, 2 for sum."""
     check_tensor(log_probs, "ctc_loss")
+    need_data("_ctc_loss", log_probs._array)
     batched = log_probs._array.ndim == 3
     inputs, labels = _lengths(input_lengths, target_lengths, "input"), _lengths(target_lengths, input_lengths, "target")
     if not log_probs._array.size:

@@ -12,6 +12,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import need_bool, need_float
 from ...ground.listening import audible
+from ...ground.meta import need_item
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
 from ...tensor.lifted import all_values
@@ -254,6 +255,7 @@ def gaussian_nll_loss(
     else:
         below = var < 0
         need_tensor("any", "input", 1, below)  # which takes no whole number
+        need_item(all_values(below))
         if all_values(below).any():
             raise ValueError("var has negative entry/entries")
     if var.size() != input.size():

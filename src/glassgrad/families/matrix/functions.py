@@ -298,7 +298,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         raise RuntimeError("number of dimensions must match")
     rows_ = math.prod(a[:-1])
     left, right = reshape(input1, (rows_, a[-1])), reshape(input2, (rows_, b[-1]))
-    product = rows.trilinear(*low(left, weight, right), (1, 3), (0,), (1, 2), (2, 3)).to(input1.dtype)
+    left, weight, right = low(left, weight, right)
+    product = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3)).to(input1.dtype)
     product = reshape(product, (*a[:-1], w[0]))
     return product if bias is None else product + bias
 
@@ -557,7 +558,8 @@ def _rows_of(input: Any) -> Any:
 
 def _power(input: Any, n: int) -> Any:
     if n == 0:
-        return _rows_of(input).copy_(COMPOSITES["eye"].function(input._array.shape[-1], dtype=input.dtype))
+        one = COMPOSITES["eye"].function(input._array.shape[-1], dtype=input.dtype, device=input.device)
+        return _rows_of(input).copy_(one)
     if n == 1:
         return _rows_of(input)
     if n < 0:

@@ -16,6 +16,7 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.exposed import expose
 from ...ground.listening import asking
+from ...ground.meta import need_data, need_item
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ground.window import owner_of, strides_of
@@ -218,8 +219,7 @@ def item(self: Tensor) -> Any:
     data = self._array
     if data.size != 1:
         raise RuntimeError(f"a Tensor with {data.size} elements cannot be converted to Scalar")
-    if data.dtype.metadata:
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    need_item(data)
     return data.item() if data.dtype.kind != "V" else float(data.astype("f4").item())
 
 
@@ -312,6 +312,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both look at the same memory with the same sizes and strides."""
     share(self), share(tensor)
     a, b = self._array, tensor._array
+    need_data("is_set_to", a, b)
     alike = a.shape == b.shape and strides_of(a) == strides_of(b) and _address(a) == _address(b)
     return alike and owner_of(a) is owner_of(b)
 

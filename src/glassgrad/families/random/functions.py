@@ -183,7 +183,8 @@ def normal(
     def make(sizes: Any, kind: Any) -> Any:
         return draws.normal(source(generator), sizes, kind, float(mean), float(std))
 
-    return _created("normal", make, sizes, kind, device, requires_grad, out, dtype)
+    where = "cpu" if device is None else device  # whatever the default is, as in PyTorch
+    return _created("normal", make, sizes, kind, where, requires_grad, out, dtype)
 
 
 def _normal_of(mean: Any, std: Any, generator: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.tensor import Tensor, number_of, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
+from ...ground.meta import need_data
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
@@ -186,7 +187,8 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any, is_gri
         if number <= 0:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}")
     ends = ends or _ends(columns, bounds)
-    return [linspace(low, high, number + 1, dtype=input.dtype) for number, (low, high) in zip(bins, ends, strict=True)]
+    how = {"dtype": input.dtype, "device": input.device}
+    return [linspace(low, high, number + 1, **how) for number, (low, high) in zip(bins, ends, strict=True)]
 
 
 def _not_above(edges: Any, values: Any) -> Any:
@@ -205,6 +207,7 @@ def _counted(
     input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool, is_grid: bool
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of the points in the last dimension of ``input``, and the edges of its bins."""
+    need_data("_histogramdd_bin_edges" if is_grid else "histogram.bin_ct", input._array)
     array = np.asarray(input._array)
     count = array.shape[-1]
     if len(bins) != count:

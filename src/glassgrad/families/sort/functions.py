@@ -9,6 +9,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.listening import asking
+from ...ground.meta import blank, need_data
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
@@ -86,6 +87,7 @@ def unique(
 ) -> Any:
     """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
     _no_complex(input, "unique" if dim is None else "unique_dim")
+    need_data("_unique2" if dim is None else "unique_dim", input._array)
     array = rows.comparable(np.asarray(input._array))
     if dim is None:
         values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
@@ -113,6 +115,7 @@ def unique_consecutive(
 ) -> Any:
     """The first of every run of equal elements, or slices of ``dim``; on request each element's run, and its length."""
     _no_complex(input, "unique" if dim is None else "unique_dim")
+    need_data("unique_consecutive", input._array)
     array = np.asarray(input._array)
     axis = 0 if dim is None else axis_of(dim, array.ndim)
     if dim is not None:
@@ -300,6 +303,8 @@ def isin(
         kind = side.dtype if isinstance(side, Tensor) else dtypes.of(np.asarray(side).dtype)
         if kind is dtypes.bool or kind.is_complex:
             raise RuntimeError(f"Unsupported input type encountered for isin(): {kind.scalar_name}")
+    if any(isinstance(side, Tensor) and side._array.dtype.metadata for side in sides):
+        return wrap(blank(np.shape(sides[0]), np.dtype(bool)))
     common = result_type(*sides).numpy
     arrays = [np.asarray(side._array if isinstance(side, Tensor) else side).astype(common) for side in sides]
     among = wrap(np.isin(arrays[0], arrays[1], invert=invert))

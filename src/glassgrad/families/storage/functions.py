@@ -17,6 +17,7 @@ from ...core.tensor import Tensor, share
 from ...ground import device as devices
 from ...ground import dtypes
 from ...ground.layout import format_name, format_strides, suggested
+from ...ground.meta import blank
 from ...ground.names import is_torch
 from ...ground.shared import Shared
 from ...ground.window import as_bytes, dense, look, owner_of, strides_of
@@ -339,6 +340,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None, **named: Any) 
         raise RuntimeError("numel: integer multiplication overflow")
     share(self)
     old = self._array
+    if old.dtype.metadata:
+        self._array = blank(wanted, old.dtype)
+        return self
     strides = strides_of(old) if wanted == old.shape else dense(wanted)
     if memory_format is not None:
         strides = format_strides(wanted, format_name(memory_format, len(wanted)))

@@ -1,0 +1,74 @@
+"""Every operation's sample calls while something else holds: another default, no recording, no data.
+
+What a call makes on its way is made where its inputs are; of what has no data, nothing is told that follows from data.
+"""
+
+import re
+
+import pytest
+
+import glassgrad
+from tests.property.changed_calls import CallRun, Text, samples
+from tests.property.random_programs import differ
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+PARTS = 3
+MODES = {
+    "another default dtype": "torch.set_default_dtype(torch.float64); ",
+    "no data by default": "with torch.device('meta'): ",
+    "inference": "with torch.inference_mode(): ",
+}
+#: What PyTorch forgets in its list of functions that make tensors; and what it does in another way there.
+FORGOTTEN = re.compile(r"torch\.range\(|bernoulli|multinomial|l1_loss\(.*weight")
+
+
+def called(engine, lines):
+    """The type of the error that a call ends with, and the parts of its result."""
+    run = CallRun(engine)
+    try:
+        failed = next(filter(None, (run.do(line)[0] for line in lines)), "")
+    finally:
+        engine.set_default_dtype(engine.float32)
+    return failed, [value for name, value in run.pool.items() if re.fullmatch(r"r\d*", name)]
+
+
+def about(parts):
+    return [(str(part.device), str(part.dtype), tuple(part.shape)) for part in parts]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("mode", MODES)
+def test_same_as_torch(mode, part):
+    calls = 0
+    for name in [*samples()][part::PARTS]:
+        for sample in samples()[name]:
+            lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line]
+            lines[-1] = MODES[mode] + lines[-1]
+            (failed, theirs), (ours_failed, mine) = called(torch, lines), called(glassgrad, lines)
+            calls += 1
+            if FORGOTTEN.search(lines[-1]):
+                continue
+            assert (failed, about(theirs)) == (ours_failed, about(mine)), "\n".join(lines)
+            with torch.no_grad(), glassgrad.no_grad():
+                for a, b in zip(theirs, mine, strict=True):
+                    held = str(a.device) != "meta" and not a.is_sparse
+                    assert not held or not differ(a.clone(), b.clone(), 1e-3), "\n".join(lines)
+    assert calls > 300
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nothing_follows_from_data_that_is_not_there(part):
+    refused = 0
+    for name in [*samples()][part::PARTS]:
+        for sample in samples()[name]:
+            lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line and "_leaf" not in line]
+            moved = [re.sub(r"^([a-j]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in lines[:-1]]
+            failed, _ = called(torch, [*moved, lines[-1]])
+            ours_failed, mine = called(glassgrad, [*moved, lines[-1]])
+            if failed == "NotImplementedError":
+                refused += 1
+                on_cpu = [part for part in mine if str(part.device) != "meta"]
+                assert ours_failed or not on_cpu, "\n".join([*moved, lines[-1]])
+    assert refused > 3
