@@ -14,7 +14,7 @@ import numpy as np
 from tests.property.random_programs import Run, numbers
 from tests.torch_reference import torch
 
-SHAKES = 4  # programs whose beginnings differ in their last digits
+SHAKES = 12  # programs whose beginnings differ in their last digits
 ROOM = 2.0  # how many times as far ours may be: its roundings happen in many places
 
 

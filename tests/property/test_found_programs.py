@@ -77,6 +77,13 @@ PROGRAMS = {
         c.abs().sum().backward(retain_graph=True)
         d = torch.special.round(a)
     """,
+    "second slopes of what is written with copies kept of it": """
+        a = torch.tensor([[1.25, -0.75], [2.0, 3.0]], requires_grad=True)
+        b = a.square()
+        with torch.autograd.graph.saved_tensors_hooks(packed, packed): b.abs_()
+        c = torch.autograd.grad(b.t().abs().sum(), a, create_graph=True)[0]
+        c.abs().sum().backward()
+    """,
     "powers that are roots, and those that are none": """
         a = torch.tensor([-float("inf"), -0.0, 4.0, -1.0])
         b = torch.cat([a.to(d) ** e for d in (torch.half, torch.float, torch.double) for e in (0.5, -0.5)])

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core import plan, saved
 from ..core.record import Record, freed
-from ..core.tensor import Tensor, edge_of, share, wrap
+from ..core.tensor import Tensor, VersionCounter, edge_of, share, wrap
 from ..ground import errors, modes
 from .node import saved_value
 
@@ -64,7 +64,7 @@ def lend(tensor: Any, edge: Any) -> Tensor:
     if tensor is edge:
         return edge
     out = wrap(tensor._array)
-    out._edge, out._counter = edge, tensor._counter
+    out._edge, out._counter = edge, tensor._counter or VersionCounter()  # no other's, that of the record's result
     return out
 
 
