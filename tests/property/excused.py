@@ -201,6 +201,9 @@ REASONS = [
         "out= takes no gradients", "words", "(dtype|cast|than one element).*don't support automatic differentiation",
         last(r"slice_scatter|conj_physical|\w*softmax|bitwise_\w+", "out="),
     ),  # fmt: skip
+    Reason("which kernel tells of two dtypes", "type", "not implemented for.*expected scalar type", last("baddbmm")),
+    Reason("values at infinity", "numbers", "nan", r"(inf|nan|e\+30)(.|\n)*\bcov\("),
+    Reason("out= takes no gradients", "words", "size of tensor a.*don't support auto", "out="),
     Reason("out= takes no gradients", "words", "(Expected out|safely castable).*don't support auto", "out="),
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
     Reason("biases of another dtype", "refused", "bias type", "conv"),
@@ -272,7 +275,7 @@ REASONS = [
         r"a(rc)?(sin|cos|tan)h_|polygamma_",
     ),  # fmt: skip
     Reason("no kernel is reached that would refuse", "type", "outputs with", last("adaptive_avg_pool1d", ", 0")),
-    Reason("PyTorch's kernels assert", "taken|words", "INTERNAL ASS|TensorAcc", last("batch_norm|instance_norm")),
+    Reason("PyTorch's kernels assert", "taken|words", "INTERNAL ASS|TensorAcc", "batch_norm|instance_norm"),
     Reason("PyTorch's library refuses what is empty", "taken", "MKL FFT error", last(r"fft\.\w+|stft")),
     Reason("orders that are no numbers", "numbers", "nan", last(r"\w+_polynomial_\w+", r"nan")),
     Reason("PyTorch breaks where no dimensions are named", "taken", "match the broadcast", last("logsumexp", r"\(\)")),
@@ -351,6 +354,7 @@ REASONS = [
 TYPES = [
     Reason("settings that serve", "lenient", r"must be (bool|int|float|str|tuple of ints)\b.*, (not|but found)"),
     Reason("settings that serve", "lenient", r"invalid combination of arguments - got \([^)]*Tensor|periodic="),
+    Reason("settings that serve", "parser", "'offset' must be int, not bool"),
     Reason("settings that serve", "parser", r"ctc_loss\(\) received an invalid combination"),
     Reason("settings that serve", "lenient", "as element 0 in argument 1", last("histogramdd", "(range|density)=")),
     Reason("settings that serve", "lenient", r"got \(\w+, int, (float|int|NoneType)\)", last("(nan)?quantile")),

@@ -375,6 +375,7 @@ CALLS = {
         torch.linalg.norm(x, float('inf'), [-1, -1]) | torch.repeat_interleave(c[0], i[0, :1], dim=-1)
         torch.linalg.matrix_norm(a.half(), 'nuc', out=a.sum()) | torch.linalg.norm(a.half(), 2, out=a.sum())
         torch.clamp_max(a > 0, 0.25, out=(m := a > 0)) | torch.cholesky(b[:0]) | torch.mvlgamma(a.bfloat16() + 9, 5)
+        torch.linalg.solve(b + 1, c[:3], left=False) | torch.nn.functional.binary_cross_entropy(c[0], c[1], c[:3])
         torch.quantile(a, (q := c[:2].float().sigmoid().requires_grad_()), 1)
         torch.nanquantile(a, c[1].float().sigmoid().requires_grad_()) | torch.nn.utils.get_total_norm([a, None])
     """,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import plan, saved
-from ..core.record import Record, freed
-from ..core.tensor import Tensor, VersionCounter, edge_of, share, wrap
+from ..core.record import Record, VersionCounter, freed
+from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import errors, modes
 from .node import saved_value
 

@@ -70,9 +70,8 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     square("linalg.solve", A)
     if A._array.dtype not in LAPACK:
         raise not_implemented("lu_cpu", A._array)
-    vector = is_vector(n, m)
-    if m[-1 if vector or not left else -2] != n[-1]:
-        rows_, columns = (m[-1], 1) if vector else m[-2:]
+    rows_, columns = (m[-1], 1) if is_vector(n, m) else m[-2:]
+    if (rows_ if left else columns) != n[-1]:
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(
             f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n[-2]}x{n[-1]} and "
