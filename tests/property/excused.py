@@ -340,7 +340,7 @@ REASONS = [
     Reason("a mask of one truth value", "refused", "refer to a single memory", r"\[\(.*\)\] = v"),
     Reason("rules that square in small words", "numbers", "", r"int\d+(.|\n)*a(rc)?tan2"),
     Reason("sizes of nothing", "shape", "", r"\[\], dtype(.|\n)*out="),
-    Reason("which of several faults", "words", "should have 2 elements", last("histogramdd")),
+    Reason("which of several faults", "words", r"should have \d elements", last("histogramdd")),
     Reason("where gradients lie", "stride", "^g: "),
     Reason("differences of large numbers", "numbers", "", r"(300\.5|e\+)(.|\n)*polar"),
     Reason("memory before dtypes", "words", "can't be cast to.*refer to a single", last("pow", "j, out=m")),
