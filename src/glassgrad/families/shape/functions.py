@@ -175,6 +175,9 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
         return rows.reshape(input, shape)
     except TypeError:
         return rows.reshape(input, sizes_of("reshape", shape, {}, "shape"))
+    except RuntimeError:
+        sizes_of("reshape", shape, {}, "shape")  # which may be no whole numbers
+        raise
 
 
 @composite(function=False)
