@@ -77,6 +77,13 @@ PROGRAMS = {
         c.abs().sum().backward(retain_graph=True)
         d = torch.special.round(a)
     """,
+    "slopes of small norms of halves": """
+        a = torch.full((2, 4), 1e-6, dtype=torch.float16).requires_grad_()
+        b = torch.linalg.vector_norm(a, 2, -1)
+        b.sum().backward()
+        c = torch.nn.functional.pairwise_distance(a, a.detach())
+        c.sum().backward()
+    """,
     "second slopes of what is written with copies kept of it": """
         a = torch.tensor([[1.25, -0.75], [2.0, 3.0]], requires_grad=True)
         b = a.square()

@@ -100,7 +100,8 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
     if p == 1:
         return sgn(self) * spread_dim(grad, sizes, dim, keepdim)
     if p == 2:
-        return self * spread_dim(safe_divide(grad, result), sizes, dim, keepdim)
+        part = safe_divide(self, spread_dim(result, sizes, dim, keepdim))  # at most one, where grad / result overflows
+        return part * spread_dim(grad, sizes, dim, keepdim)
     if p == inf or p == -inf:
         return sgn(self) * spread_dim(grad, sizes, dim, keepdim) * peaks(self, result, dim, keepdim)
     scale = safe_divide(grad, power_of_size(result, p - 1))

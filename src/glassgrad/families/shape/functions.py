@@ -176,7 +176,7 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     except TypeError:
         return rows.reshape(input, sizes_of("reshape", shape, {}, "shape"))
     except RuntimeError:
-        sizes_of("reshape", shape, {}, "shape")  # which may be no whole numbers
+        _integers("reshape", shape, "shape")  # which may be no whole numbers
         raise
 
 
