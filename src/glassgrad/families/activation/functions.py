@@ -220,8 +220,9 @@ def selu_(input: Tensor) -> Tensor:
 def celu(input: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     if type(alpha) is not float:
-        need_tensor("celu_" if inplace else "celu", "input", 1, input)
-        alpha = number_of("celu_" if inplace else "celu", "alpha", 2, alpha)
+        name = "celu_" if inplace else "celu"
+        need_tensor(name, "input", 1, input)
+        alpha = number_of(name, "alpha", 2, alpha)
         dtypes.check_number(alpha, np.dtype("f8"))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")

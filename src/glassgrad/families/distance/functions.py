@@ -28,8 +28,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
     check_tensor(x1, "cdist")
     check_tensor(x2, "cdist")
-    if type(p) is not float:
-        need_float("cdist", "p", 3, p)
+    need_float("cdist", "p", 3, p)
     for name, x in (("X1", x1), ("X2", x2)):
         if x._array.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")

@@ -209,10 +209,8 @@ def binary_cross_entropy(
     if target.dtype is not input.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
     if weight is not None:
-        sizes, common = tuple(target.shape), _joined(tuple(target.shape), tuple(weight.size()))
-        if common != sizes:
-            words = f"output with shape {list(sizes)} doesn't match the broadcast shape {list(common)}"
-            raise RuntimeError(words)
+        common = _joined(tuple(target.shape), tuple(weight.size()))
+        check_fits(target, common)
         weight = weight.expand(common)
         no_slope("binary_cross_entropy", weight=weight)
     return rows.binary_cross_entropy(input, target, weight, mode)

@@ -255,8 +255,9 @@ def gaussian_nll_loss(
     else:
         below = var < 0
         need_tensor("any", "input", 1, below)  # which takes no whole number
-        need_item(all_values(below))
-        if all_values(below).any():
+        signs = all_values(below)
+        need_item(signs)
+        if signs.any():
             raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():

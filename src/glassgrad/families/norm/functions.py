@@ -98,7 +98,8 @@ def matrix_norm(
     rows, columns = (one_dim(d, input._array.ndim) for d in dims)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})")
-    _no_halves(dtype or input.dtype, size)
+    if size == 2:
+        _no_halves(dtype or input.dtype)
     kind = (dtype or input.dtype).to_real()
     if isinstance(out, Tensor) and out.dtype is not kind:
         names = kind.scalar_name, out.dtype.scalar_name
@@ -117,9 +118,9 @@ def matrix_norm(
     return _extreme(sums, ord == size, then, keepdim, out)
 
 
-def _no_halves(kind: dtypes.dtype, size: Any) -> None:
+def _no_halves(kind: dtypes.dtype) -> None:
     """Raise PyTorch's error for norms of halves that are made of singular values."""
-    if size == 2 and kind.is_floating_point and kind.itemsize == 2:
+    if kind.is_floating_point and kind.itemsize == 2:
         raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.scalar_name}")
 
 
@@ -149,7 +150,8 @@ def linalg_norm(
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     if isinstance(out, Tensor) and out.dtype is not (wanted := (dtype or input.dtype).to_real()):
         is_matrix = len(dims or ()) == 2 or (dims is None and input._array.ndim == 2)
-        _no_halves(dtype or input.dtype, 2 if is_matrix and ord in ("nuc", 2, -2) else None)
+        if is_matrix and ord in ("nuc", 2, -2):
+            _no_halves(dtype or input.dtype)
         found = out.dtype.scalar_name
         raise RuntimeError(f"linalg.norm expected out tensor dtype {wanted.scalar_name} but got: {found}")
     if dims is not None and len(dims) not in (1, 2):

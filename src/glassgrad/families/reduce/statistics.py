@@ -378,11 +378,12 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         ranks = masked_fill(ranks, anywhere, n - 1)
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
-    below = ranks.detach().long()
+    places = ranks.detach()
+    below = places.long()
     values = gather(ordered, below, -1)
     if interpolation in ("linear", "midpoint"):
-        share = fill_number(ranks.detach(), 0.5) if interpolation == "midpoint" else ranks - below
-        values = lerp(values, gather(ordered, ranks.detach().ceil().long(), -1), share)
+        share = fill_number(places, 0.5) if interpolation == "midpoint" else ranks - below
+        values = lerp(values, gather(ordered, places.ceil().long(), -1), share)
     if fractions._array.ndim:  # they come first
         values = transpose_(unsqueeze_(values, 0), 0, -1)
     return squeeze_(values, -1)
