@@ -103,6 +103,19 @@ def test_second_derivatives_and_words():
         y.sum().backward()
 
 
+@pytest.mark.parametrize("name", [name for name in ROWS if TABLE[name].settings])
+def test_a_tensor_without_dimensions_is_read_as_a_number(name):
+    """Among the settings, as in calls of small arrays; what is no number is refused in the same words."""
+    x, y = (torch.from_numpy(_numbers(seed, "f4")) for seed in (2, 4))
+    function = getattr(torch, name)
+    function(x, y), function(x, y)  # the first call does not print the row's code
+    for setting in TABLE[name].settings:
+        given = function(x, y, **{setting: torch.tensor(2.0)}).numpy()
+        np.testing.assert_array_equal(given, function(x, y, **{setting: 2.0}).numpy())
+        with pytest.raises(TypeError, match="must be Number, not str"):
+            function(x, y, **{setting: "two"})
+
+
 def test_rules_with_names_of_their_own_are_refused():
     """A name might read twice what is written over."""
 

@@ -218,8 +218,7 @@ def _large(row: Row) -> list[str]:
         "    if r is None:",
         "        try:",
         f"            r = {name}_kernel({', '.join([arrays, *row.settings])})",
-        "        except ValueError as error:",
-        f"            doors.refusals.shape_error({name}_row, ({arrays},), error)",
+        *("    " + line for line in _failing(row)),
         *_one_output(row, "run_large"),
     ]
 
