@@ -1,12 +1,16 @@
 """``__torch_function__``: who is asked about which function, with which arguments, and what subclasses keep."""
 
 import inspect
+import operator
+import re
 import warnings
 
 import pytest
 
 import glassgrad
 from tests.agreement import check
+from tests.property.changed_calls import CallRun, Text, samples
+from tests.torch_reference import torch
 
 pytestmark = pytest.mark.torch
 
@@ -376,3 +380,37 @@ def test_testing_overrides_have_the_signatures():
     assert len(stand_ins) > 600
     assert stand_ins[glassgrad.add](1, 2) == -1
     assert list(inspect.signature(stand_ins[glassgrad.cumsum]).parameters)[:2] == ["input", "dim"]
+
+
+#: What is heard by another name, or not at all: operators that are methods of their own here, names for one function.
+HEARD_OTHERWISE = re.compile(
+    r"functional\.(sigmoid|tanh|upsample)|^_foreach|^sym_int|^mm$|^range|_types$|_shapes$|__$|retain_grad"
+)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_mode_hears_what_was_called(part):
+    """Of every operation, first that, as the object that its public name stands for."""
+    compared = 0
+    for name in [*samples()][part::2]:
+        lines = [line for line in Text(1, samples()[name][0]).lines if "requires_grad_" not in line]
+        heard = []
+        for engine in (torch, glassgrad):
+            calls = []
+
+            class Mode(engine.overrides.TorchFunctionMode):
+                def __torch_function__(self, function, types, args=(), kwargs=None, calls=calls):
+                    calls.append(function)
+                    return function(*args, **(kwargs or {}))
+
+            run = CallRun(engine)
+            for line in lines[:-1]:
+                run.do(line)
+            with Mode():
+                run.do(lines[-1])
+            heard.append(calls)
+        if heard[0] and not HEARD_OTHERWISE.search(name):
+            named = operator.attrgetter(torch.overrides.resolve_name(heard[0][0]).partition(".")[2])(glassgrad)
+            assert heard[1][:1] == [named], lines[-1]
+            compared += 1
+    assert compared > 250

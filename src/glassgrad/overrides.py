@@ -15,6 +15,7 @@ from typing import Any
 from .core.row import TABLE
 from .core.tensor import Tensor
 from .ground import listening
+from .ground.later import whole
 from .ops.bind import table_functions
 from .ops.in_python import handed
 from .ops.torch_function import as_they_are, ask, is_stranger, no_implementation, overloaded
@@ -100,20 +101,20 @@ def get_ignored_functions() -> set[Any]:
 
 
 def _public() -> list[Any]:
-    from .ground.later import whole
-    from .nn import functional
+    named = [value for space in _spaces() for value in whole(space).values() if isinstance(value, FunctionType)]
+    return [*table_functions(), *named]
 
-    return [*table_functions(), *(v for v in whole(functional).values() if isinstance(v, FunctionType))]
+
+def _spaces() -> list[Any]:
+    return [import_module(f"{_HOME}.{name}") for name in ("nn.functional", "linalg", "fft", "special")]
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
     """The functions that can be overridden, by the namespace that has them."""
     heard = {id(function) for function in _public()}
-    spaces: list[Any] = [import_module(name) for name in (_HOME, f"{_HOME}.nn.functional", f"{_HOME}.linalg")]
-    spaces.append(Tensor)
     return {
         space: [value for name, value in vars(space).items() if id(value) in heard and not name.startswith("__")]
-        for space in spaces
+        for space in (import_module(_HOME), *_spaces(), Tensor)
     }
 
 

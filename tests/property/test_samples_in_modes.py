@@ -5,6 +5,7 @@ What a call makes on its way is made where its inputs are; of what has no data, 
 
 import re
 
+import numpy as np
 import pytest
 
 import glassgrad
@@ -56,6 +57,21 @@ def test_same_as_torch(mode, part):
                     held = str(a.device) != "meta" and not a.is_sparse
                     assert not held or not differ(a.clone(), b.clone(), 1e-3), "\n".join(lines)
     assert calls > 300
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_zeros_have_torchs_signs(part):
+    zeros = 0
+    for sample in [each for name in [*samples()][part::PARTS] for each in samples()[name]]:
+        lines = Text(1, sample).lines
+        (_, theirs), (_, mine) = called(torch, lines), called(glassgrad, lines)
+        for a, b in zip(theirs, mine, strict=True):
+            if a.is_floating_point() and not a.is_sparse and not a.is_meta:
+                wanted, actual = a.detach().double().numpy(), b.detach().double().numpy()
+                both = (wanted == 0) & (actual == 0)
+                assert (np.signbit(wanted) == np.signbit(actual))[both].all(), "\n".join(lines)
+                zeros += both.sum()
+    assert zeros > 300
 
 
 @pytest.mark.parametrize("part", range(PARTS))

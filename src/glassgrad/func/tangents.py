@@ -36,9 +36,40 @@ from .tracking import GradTracking, Reverse, captured, describe, recording
 class Dual(Lifted):
     """A tensor at a level of forward mode: a value, and the tangent along which it is differentiated."""
 
-    __slots__ = ("tangent",)
+    __slots__ = ("own", "source")
 
-    tangent: Any  #: a tensor of a lower level, or None for zero
+    own: Any  #: its tangent, a tensor of a lower level; None for zero, or for a view's that nobody has asked for yet
+    source: Any  #: what it is a view of, by which row, with which settings, which of the results; None: of nothing
+
+    @property
+    def tangent(self) -> Any:
+        """The tangent; None for zero.  That of a view is the same view of its base's, which may have come since."""
+        if self.own is None and self.source is not None:
+            above = self._above()
+            if (tangent := above[-1].source[0].own) is not None:
+                _share(tangent, above)
+        return self.own
+
+    @tangent.setter
+    def tangent(self, tangent: Any) -> None:
+        self.own = tangent
+
+    def _above(self) -> list[Dual]:
+        """This and what it is a view of, as far as that has no tangent and is a view itself."""
+        chain = []
+        dual: Any = self
+        while dual.own is None and dual.source is not None:
+            chain.append(dual)
+            dual = dual.source[0]
+        return chain
+
+    def begin(self) -> None:
+        """Zeros for a tangent, in which all views of one base have their part."""
+        above = self._above()
+        base = above[-1].source[0] if above else self
+        if base.own is None:
+            base.own = levels.raised_to(zeros_of(base.value), self.level.lower_levels())
+        _share(base.own, above)
 
     @property  # type: ignore[override]
     def _edge(self) -> Any:  # what is computed from it must be computed by rows
@@ -76,13 +107,25 @@ class Dual(Lifted):
         return self.level.shown(self)  # type: ignore[no-any-return]
 
 
+def _share(tangent: Any, views: Sequence[Dual]) -> None:
+    """Give each of several views of one another, the last of what has this tangent, its part of it."""
+    for view in reversed(views):
+        _, row, settings, place = view.source
+        tangent = view.own = several(call_row(row, [tangent], settings))[place]
+
+
 class Forward(Level):
     """One call of ``jvp``, or one block of ``forward_ad.dual_level``."""
 
-    def dual(self, value: Any, tangent: Any = None) -> Dual:
+    def __init__(self) -> None:
+        super().__init__()
+        #: Whether nothing in inference mode has a tangent: as in PyTorch, not of a function that is called there.
+        self.ends_at_inference = not (self.has_function and modes.local.inference)
+
+    def dual(self, value: Any, tangent: Any = None, source: Any = None) -> Dual:
         """A tensor at this level."""
         tensor = new(Dual)
-        tensor.value, tensor.level, tensor.tangent = value, self, tangent
+        tensor.value, tensor.level, tensor.own, tensor.source = value, self, tangent, source
         return tensor
 
     def shown(self, dual: Dual) -> str:
@@ -103,7 +146,7 @@ class Forward(Level):
         return self.dual(tensor)
 
     def again(self, tensor: Any, value: Any) -> Any:
-        return self.dual(value, tensor.tangent)
+        return self.dual(value, tensor.tangent, tensor.source)
 
     def says(self, tensor: Any) -> str:
         tangent = "no tangent" if tensor.tangent is None else f"a tangent of sizes {list(tensor.tangent._array.shape)}"
@@ -119,9 +162,10 @@ class Forward(Level):
         return operand.tangent if isinstance(operand, Dual) and operand.level is self else None
 
     def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
-        if row.view and isinstance(flat[0], Dual):  # views of its tangent are the tangents of its views: all one memory
-            tangent = zeros_of(flat[0].value) if flat[0].tangent is None else flat[0].tangent
-            flat[0].tangent = levels.raised_to(tangent, self.lower_levels())
+        if row.view and isinstance(base := flat[0], Dual):
+            if base.tangent is None:
+                return self._view(row, base, settings)
+            base.tangent = levels.raised_to(base.tangent, self.lower_levels())  # which its views look at
         values = [self.lower(operand) for operand in flat]
         tangents = [self.tangent(operand) for operand in flat]
         answer = call_row(row, values, settings)
@@ -129,13 +173,21 @@ class Forward(Level):
         moved: Sequence[Any] = (None,) * len(outs)
         positions = range(len(flat)) if row.listed else row.plan.ruled_inputs
         has_tangents = row.plan.ruled_inputs and any([tangents[position] is not None for position in positions])
-        if has_tangents and not modes.local.inference:
+        if has_tangents and not (modes.local.inference and self.ends_at_inference):
             moved = pushed(row, values, tangents, settings, outs)
         return like(answer, [self.dual(value, tangent) for value, tangent in zip(outs, moved, strict=True)])
 
+    def _view(self, row: Row, base: Dual, settings: Sequence[Any]) -> Any:
+        answer = call_row(row, [base.value], settings)
+        outs = several(answer)
+        return like(answer, [self.dual(out, source=(base, row, settings, place)) for place, out in enumerate(outs)])
+
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not isinstance(target, Dual) or target.level is not self:
-            raise RuntimeError(self.captured(row))
+            if self.has_function or carries_gradients(target._array.dtype):
+                raise RuntimeError(self.captured(row))
+            write.in_place(row, target, [self.lower(other) for other in others], settings)
+            return  # whole numbers have no tangents
         old = target
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller
@@ -147,7 +199,7 @@ class Forward(Level):
         copy = TABLE["copy"]
         write.in_place(copy, target.value, (result.value,), ())
         if result.tangent is not None and target.tangent is None:
-            target.tangent = zeros_of(target.value)
+            target.begin()
         if target.tangent is not None:
             if result.tangent is None:
                 write.in_place(TABLE["zero"], target.tangent, (), ())
@@ -330,9 +382,21 @@ def twice_transposed(
     """The tangents of results by the reverse rule alone: v -> J'v is linear, and J t is the gradient of <J'v, t>."""
     carrying = range(len(outs)) if row.view else row.plan.carry
     numbers = [n for n in carrying if outs[n]._array.size and carries_gradients(outs[n]._array.dtype)]
-    if not numbers:
-        return [None] * len(outs)
+    answers = dict(zip(numbers, _pulled_twice(row, values, tangents, settings, outs, numbers), strict=False))
     moved: list[Any] = [None] * len(outs)
+    for number in carrying:
+        answer = answers.get(number)
+        moved[number] = zeros_of(outs[number]) if answer is None else levels.alive(answer)
+    return moved
+
+
+def _pulled_twice(
+    row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any],
+    numbers: Sequence[int],
+) -> Sequence[Any]:  # fmt: skip
+    """The tangents of the results with these numbers; none of them where nothing is pulled back."""
+    if not numbers:
+        return ()
     record = _constants(row, values, tangents, settings, outs)
     with recording() as level:
         seeds = {number: level.track(zeros_of(outs[number]), LEAF) for number in numbers}
@@ -346,7 +410,4 @@ def twice_transposed(
                 edge = gradient if gradient.place is LEAF else gradient.place
                 roots.append((edge, _fitted(tangents[position], gradient)))
     targets = list(seeds.values())
-    answers = engine.general(roots, retain_graph=False, lifted=True, inputs=targets, accumulate=False) if roots else []
-    for number, answer in zip(seeds, answers, strict=False):
-        moved[number] = None if answer is None else levels.alive(answer)
-    return moved
+    return engine.general(roots, retain_graph=False, lifted=True, inputs=targets, accumulate=False) if roots else ()

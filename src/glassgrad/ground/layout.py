@@ -138,10 +138,11 @@ def unfilled(sizes: Numbers, strides: Numbers, dtype: Any) -> Any:
 
 def dense_like(array: Any, dtype: Any) -> Any:
     """An uninitialised array that lies as ``array`` does, without gaps or repetitions."""
-    if type(array) is not ndarray:
+    if not array.ndim:
         return np.empty((), dtype)
-    like = np.empty_like(array, dtype)
-    return like if lies_as(like, array) else unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
+    if type(array) is ndarray and lies_as(like := np.empty_like(array, dtype), array):
+        return like
+    return unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
 
 
 def copied(array: Any) -> Any:

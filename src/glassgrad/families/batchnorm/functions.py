@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ground import modes
 from ...ground.dtypes import need_bool, need_float
 from ...ground.generator import default_generator
 from ...ground.hidden import Hidden
 from ...ground.listening import asking
 from ...ops.declare import composite, functional, unit
-from ...tensor.lifted import derives
+from ...tensor import lifted
 from ..arithmetic.rows import mul_number
 from ..norm import rows as norm_rows
 from ..norm.functions import check_kinds, check_normalized, several_values
@@ -51,8 +50,8 @@ def with_statistics(
         bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
         raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
     channels = sizes[1]
-    running = (("running_mean", running_mean), ("running_var", running_var))
-    for name, tensor in (*running, ("weight", weight), ("bias", bias)):
+    running = {"running_mean": running_mean, "running_var": running_var}
+    for name, tensor in (*running.items(), ("weight", weight), ("bias", bias)):
         if tensor is None:
             if not training and name in ("running_mean", "running_var"):
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
@@ -60,12 +59,9 @@ def with_statistics(
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    for name, tensor in running:
-        if tensor is not None and tensor._edge is not None and modes.grad_enabled() and tensor.requires_grad:
-            raise RuntimeError(
-                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
-                "input cannot have requires_grad True."
-            )
+    lifted.no_gradient("native_batch_norm", **running)
+    if not training:
+        lifted.no_tangent("batch_norm", **running)
     if input._array.dtype.kind in "fV":  # what else there is, the kernel refuses
         check_kinds(input, weight, bias, running_mean, running_var)
     out, mean, deviation, variance = rows.native_batch_norm(
@@ -180,7 +176,7 @@ def native_group_norm(
     """What ``group_norm`` gives for N samples of C channels of HxW elements, with means and inverse deviations."""
     check_kinds(input, weight, bias)
     out, mean, deviation = norm_rows.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
-    if derives(input):  # here the statistics carry gradients, too
+    if lifted.derives(input):  # here the statistics carry gradients, too
         lines = input.reshape(N, group, C // group * HxW)
         mean, deviation = lines.mean(2), (lines.var(2, correction=0) + eps).rsqrt()
     return out, mean, deviation

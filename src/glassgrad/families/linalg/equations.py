@@ -15,9 +15,8 @@ from ...ground.dtypes import Number, need_float
 from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
-from ...tensor.lifted import all_values
+from ...tensor.lifted import all_values, no_gradient
 from ...tensor.out import check_apart, check_dtype, check_outs
-from ..loss.functions import no_slope
 from ..matrix.functions import broadcast, demand, into
 from ..norm.functions import matrix_norm
 from ..reduce.functions import one_dim
@@ -217,7 +216,7 @@ def pinv(
     _check_tolerances("linalg_pinv", ("rcond", rcond), atol, rtol)
     for name, bound in (("atol", atol), ("rtol", rcond if rtol is None else rtol)):
         if isinstance(bound, Tensor):
-            no_slope("linalg_pinv", **{name: bound})
+            no_gradient("linalg_pinv", **{name: bound})
     sizes = input._array.shape
     if atol is not None:  # for which PyTorch does not look
         input.size(-2)  # type: ignore[attr-defined]

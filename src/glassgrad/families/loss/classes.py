@@ -12,6 +12,7 @@ from ...ground import dtypes, modes
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.autocast import single
+from ...tensor.lifted import no_slope
 from ..arithmetic.rows import add_number, div_number, mul_number, neg
 from ..index.rows import masked_fill
 from ..matrix.functions import linear
@@ -20,7 +21,7 @@ from ..reduce.rows import sum, sum_dim
 from ..shape.rows import axis_of, view
 from ..softmax.rows import log_softmax
 from . import rows
-from .functions import MODES, no_slope, number
+from .functions import MODES, number
 
 _I64 = np.dtype("i8")
 
@@ -41,7 +42,7 @@ def _check_weight(weight: Any, classes: int, kind: dtypes.dtype | None, in_plane
         return
     if weight.dtype is not kind and kind.is_floating_point:  # whole numbers are refused by the kernel
         raise RuntimeError(f"expected scalar type {kind.scalar_name} but found {weight.dtype.scalar_name}")
-    no_slope("nll_loss_forward", weight=weight)
+    no_slope(f"nll_loss{'2d' if in_planes else ''}_forward", weight=weight)
 
 
 def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:

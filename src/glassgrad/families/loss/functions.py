@@ -19,6 +19,7 @@ from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
+from ...tensor.lifted import no_slope
 from ...tensor.refusals import check_broadcast
 from ...tensor.writable import check_cast, check_fits
 from ..arithmetic.functions import need_tensor
@@ -164,16 +165,6 @@ def _written(row: Any, target: Any, first: Any, second: Any, *others: Any) -> An
         check_cast(dtypes.promote_types(first.dtype, second.dtype).numpy, target)
         return row(first, second, *others, target.dtype)
     return row(first, second, *others)
-
-
-def no_slope(function: str, **tensors: Any) -> None:
-    """Raise PyTorch's error where a gradient is wanted of what it gives none for."""
-    for name, tensor in tensors.items():
-        if tensor is not None and tensor.requires_grad and modes.grad_enabled():
-            raise RuntimeError(
-                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
-                "have requires_grad True."
-            )
 
 
 @audible

@@ -15,7 +15,7 @@ from ...ground.listening import audible
 from ...ground.meta import need_item
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
-from ...tensor.lifted import all_values
+from ...tensor.lifted import all_values, no_slope
 from ..activation.rows import logsigmoid
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add_number, mul_number, neg, sub_number
@@ -28,7 +28,7 @@ from ..pointwise.limit import clamp_min_number
 from ..pointwise.rows import exp, log, sqrt
 from ..reduce.rows import sum_dim
 from . import rows
-from .functions import no_slope, number, reduced
+from .functions import number, reduced
 
 # -- pairs -------------------------------------------------------------------------------------------------------------
 

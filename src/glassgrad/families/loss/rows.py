@@ -184,7 +184,7 @@ def _chosen(a: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
     safe = np.where(counted, target, 0)
     weights = counted.astype(a.dtype) if weight is None else np.where(counted, weight[safe], 0).astype(a.dtype)
     chosen = np.where(counted, a.take(safe + _row_starts(rows, width)) if rows else a[:, 0] if width else 0, 0)
-    chosen = -(chosen * weights).astype(a.dtype)
+    chosen = np.where(counted, -(chosen * weights), 0).astype(a.dtype)
     if reduction == 0:
         return chosen, _as_number(0, a.dtype)
     weighed = total(weights)

@@ -137,7 +137,7 @@ def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
     batch = broadcast(a[:-2], b[:-2])
     count = math.prod(batch)
     silent = (input._edge is None and other._edge is None) or (modes.off and not modes.grad_enabled())
-    if silent and not modes.unusual and n == m and a[:-2] == b[:-2]:
+    if silent and not (modes.unusual or modes.transforming) and n == m and a[:-2] == b[:-2]:
         left, right = (
             wrap(input._array.reshape(count, rows_, inner)),
             wrap(other._array.reshape(count, length, columns)),

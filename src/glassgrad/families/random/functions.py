@@ -48,10 +48,14 @@ def _created(function: str, make: Callable[..., Any], sizes: tuple[int, ...], *w
 def _like_another(function: str, input: Any, make: Callable[..., Any], *wishes: Any) -> Tensor:
     """The same in the size, dtype and layout of ``input``."""
     if modes.transforming and isinstance(input, Tensor):
-        kind = input._array.dtype
-        return lifted.drawn(
-            lambda sizes: like(function, wrap(np.empty(sizes, kind)), make, *wishes), input._array.shape
-        )
+        example, everything = input._array, lifted.all_values(input)
+
+        def draw(sizes: tuple[int, ...]) -> Tensor:
+            laid = next((array for array in (example, everything) if array.shape == sizes), None)
+            array = np.empty(sizes, example.dtype) if laid is None else dense_like(laid, example.dtype)
+            return like(function, wrap(array), make, *wishes)
+
+        return lifted.drawn(draw, example.shape)
     return like(function, input, make, *wishes)
 
 

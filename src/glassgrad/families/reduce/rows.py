@@ -14,6 +14,7 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground.dtypes import of
 from ...kernels import compiled
+from ..compare.rows import where
 from ..scan.rows import others
 
 ndarray = np.ndarray
@@ -243,6 +244,12 @@ def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False, dtype: Any 
 nansum_dim.derivative(
     self=lambda grad, self, self_sizes, dim, keepdim: spread_dim(grad, self_sizes, dim, keepdim) * present(self)
 )
+
+
+@nansum_dim.row.tangent
+def _nansum_tangent(self: Any, self_t: Any, dim: Any, keepdim: bool) -> Any:
+    """The sums of the tangents of what is not NaN: that of what is may be NaN itself."""
+    return sum_dim(where(self == self, self_t, 0), dim, keepdim)
 
 
 # -- means -------------------------------------------------------------------------------------------------------------

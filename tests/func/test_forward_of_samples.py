@@ -1,0 +1,146 @@
+"""The tangents of every operation's sample calls beside PyTorch's, where no gradients are recorded.
+
+Forward mode asks for no recording; who shortens what is not recorded must not lose a tangent.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+import glassgrad
+from tests.property.changed_calls import CallRun, Text, _leaves, samples
+from tests.property.random_programs import differ
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+PARTS = 4
+#: Where PyTorch's tangents are not the derivative's: of parts that a triangle leaves out, of imaginary parts, of places
+#: written twice; or NaN decides; or a number stands where the tangent should.
+UNLIKE = re.compile(r"cholesky_inverse|triangular_solve|pow\(a, 1.5j|max_unpool|nan|linalg\.(svd|eig)|_foreach_maximum")
+#: Whose tangents it takes for zero where it takes them at all: refused here.
+LOST = re.compile(r"weight|cross_entropy|nll_loss|soft_margin|batch_norm|instance_norm")
+#: What draws at random has the tangent zero in PyTorch.
+DRAWN = re.compile(r"normal|bernoulli|poisson|rrelu|dropout")
+
+
+def lines_of(sample):
+    """A call with a tangent for each tensor of fractions; nothing where there is none."""
+    lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line and "_leaf" not in line]
+    names = [line[0] for line in lines[:-1] if re.search(r"^[a-j] = .*dtype=torch\.(float|complex)", line)]
+    moved = [f"{name} = fwad.make_dual({name}, ({name} * 0.5).cos())" for name in names]
+    return [*lines[:-1], *moved, lines[-1]] if names else []
+
+
+def pushed(engine, lines):
+    """The type of the error of a call, and the tangents of its results."""
+    run = CallRun(engine)
+    run.scope["fwad"] = fwad = engine.autograd.forward_ad
+    with engine.no_grad(), fwad.dual_level():
+        failed = next(filter(None, (run.do(line)[0] for line in lines)), "")
+        parts = [part for name, part in run.pool.items() if re.fullmatch(r"r\d*", name)]
+        return failed, [fwad.unpack_dual(part).tangent for part in parts]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_same_as_torch(part):
+    compared = 0
+    for sample in [each for name in [*samples()][part::PARTS] for each in samples()[name]]:
+        lines = lines_of(sample)
+        if not lines or UNLIKE.search("\n".join(lines)):
+            continue
+        (failed, theirs), (ours_failed, mine) = pushed(torch, lines), pushed(glassgrad, lines)
+        if failed or (ours_failed and LOST.search(lines[-1])):
+            continue
+        assert not ours_failed and len(theirs) == len(mine), "\n".join(lines)
+        for a, b in zip(theirs, mine, strict=True):
+            if a is not None and not (b is None and DRAWN.search(lines[-1])):
+                assert b is not None and not differ(a, b, 1e-3), "\n".join(lines)
+                compared += 1
+    assert compared > 250
+
+
+def _made_within(t):
+    x = t.arange(6.0).view(2, 3)
+    return [t.autograd.forward_ad.unpack_dual(x[0]).tangent, t.autograd.forward_ad.make_dual(x, t.ones(2, 3)) * 2]
+
+
+def _written_through_views(t):
+    base = t.zeros(2, 3)
+    flat = base.view(6)
+    few = flat[:2]
+    base[0, 1] = t.autograd.forward_ad.make_dual(t.tensor(2.0), t.tensor(3.0))
+    return [base, flat, few, few.view(2, 1)]
+
+
+def _into_whole_numbers(t):
+    whole, truths = t.arange(3), t.zeros(3, dtype=t.bool)
+    dual = t.autograd.forward_ad.make_dual(t.tensor([1.5, 0.0, 3.5]), t.ones(3))
+    whole[1:] = dual[:2]
+    return [whole, truths.copy_(dual)]
+
+
+def _of_nothing(t):
+    empty = t.autograd.forward_ad.make_dual(t.ones(0, 2, 5), t.ones(0, 2, 5))
+    counted = t.autograd.forward_ad.make_dual(t.ones(3), t.full((3,), 5.0))
+    return [t.conv1d(empty, t.ones(3, 2, 3)), t.norm(counted, 0)]
+
+
+def _not_a_number(t):
+    x, moves = t.tensor([1.0, float("nan"), 3.0]), t.tensor([2.0, float("nan"), 5.0])
+    return [t.nansum(t.autograd.forward_ad.make_dual(x, moves)), t.nanmean(t.autograd.forward_ad.make_dual(x, moves))]
+
+
+@pytest.mark.parametrize(
+    "program", [_made_within, _written_through_views, _into_whole_numbers, _of_nothing, _not_a_number]
+)
+def test_dual_tensors_print_as_torchs(program):
+    printed = []
+    for engine in (torch, glassgrad):
+        with engine.autograd.forward_ad.dual_level():
+            printed.append([str(part) for part in _leaves(program(engine))])
+    assert printed[0] == printed[1]
+
+
+def _of_a_product(t, x):
+    return t.func.jvp(lambda x: t.matmul(x, x.mT), (x,), (t.ones_like(x),))[1]
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "enable_grad", "inference_mode"])
+def test_a_function_is_pushed_forward_in_every_mode(mode):
+    found = []
+    for engine in (torch, glassgrad):
+        with getattr(engine, mode)():
+            found.append(_of_a_product(engine, engine.arange(24.0).reshape(2, 3, 4)).numpy())
+    np.testing.assert_array_equal(*found)
+
+
+def _drawn_like(t):
+    x, y = t.arange(12.0).reshape(3, 4).mT, t.arange(24.0).reshape(2, 3, 4).mT
+    yield t.func.grad(lambda x: (x * t.randn_like(x)).sum())(x)
+    yield t.func.jvp(lambda x: x * t.rand_like(x), (x,), (x,))[1]
+    for randomness in ("same", "different"):
+        yield t.func.vmap(lambda x: x * t.randn_like(x), randomness=randomness)(y)
+        yield t.func.vmap(lambda x: x * t.rand_like(x), in_dims=2, randomness=randomness)(y)
+
+
+def test_numbers_are_drawn_in_the_order_of_memory_within_transforms():
+    found = []
+    for engine in (torch, glassgrad):
+        engine.manual_seed(0)
+        found.append([part.numpy() for part in _drawn_like(engine)])
+    for theirs, mine in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def test_tangents_that_would_be_lost_are_refused():
+    """PyTorch takes the first for zero, and refuses the second."""
+    scores, ones = glassgrad.rand(2, 3), glassgrad.ones(3)
+    losses = [
+        lambda weight: glassgrad.nn.functional.nll_loss(scores, glassgrad.tensor([0, 2]), weight),
+        lambda mean: glassgrad.nn.functional.batch_norm(scores, mean, ones),
+    ]
+    for loss in losses:
+        with pytest.raises(RuntimeError, match=r"is not differentiable wrt \w+, it cannot have a forward grad defined"):
+            glassgrad.func.jvp(loss, (ones,), (ones,))
