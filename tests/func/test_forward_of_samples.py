@@ -81,6 +81,15 @@ def _into_whole_numbers(t):
     return [whole, truths.copy_(dual)]
 
 
+def _into_what_was_there_before(t):
+    t.autograd.forward_ad.exit_dual_level()
+    before = t.zeros(2)
+    t.autograd.forward_ad.enter_dual_level()
+    dual = t.autograd.forward_ad.make_dual(t.tensor([1.5, 2.5]), t.ones(2))
+    before.lerp_(dual.detach(), 0.5)
+    return [before, before * dual]
+
+
 def _of_nothing(t):
     empty = t.autograd.forward_ad.make_dual(t.ones(0, 2, 5), t.ones(0, 2, 5))
     counted = t.autograd.forward_ad.make_dual(t.ones(3), t.full((3,), 5.0))
@@ -93,7 +102,15 @@ def _not_a_number(t):
 
 
 @pytest.mark.parametrize(
-    "program", [_made_within, _written_through_views, _into_whole_numbers, _of_nothing, _not_a_number]
+    "program",
+    [
+        _made_within,
+        _written_through_views,
+        _into_whole_numbers,
+        _into_what_was_there_before,
+        _of_nothing,
+        _not_a_number,
+    ],
 )
 def test_dual_tensors_print_as_torchs(program):
     printed = []

@@ -20,6 +20,7 @@ import numpy as np
 
 import glassgrad
 from tests import counts
+from tests.property.conditioning import is_rounding
 from tests.property.excused import TYPES, faults, reason
 from tests.property.further_calls import SAMPLES
 from tests.property.random_programs import DTYPES, Ended, Run, compared, difference
@@ -384,8 +385,8 @@ def tells_another_fault(text: Text, said: tuple[str, str]) -> bool:
 
 #: Whose numbers are what lay in memory, or arbitrary: where elements are equal, or matrices lack rank (docs/limits.md).
 ARBITRARY = re.compile(
-    r"resize_|matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|norm\(|pinv|lstsq|matrix_rank|lu|ldl|cond|pca|cholesky_ex|tensorsolve|"
-    r"narrow_copy\(.*\[\.\.\., 1\]"
+    r"resize_|matrix_exp|sort|topk|kthvalue|median|mode|svd|eig|qr|(matrix|nuclear)_norm\(|norm\(.*nuc|pinv|lstsq|"
+    r"matrix_rank|lu|ldl|cond|pca|cholesky_ex|tensorsolve|narrow_copy\(.*\[\.\.\., 1\]"
 )
 
 
@@ -429,7 +430,7 @@ def is_free(lines: list[str], sort: str, said: str) -> bool:
         return why != READ or lies_on_itself(lines)
     if sort.startswith("numbers"):
         is_infinite = "float('" in str(lines) and INFINITE.search(call)
-        return bool(ARBITRARY.search(call) or is_infinite)
+        return bool(ARBITRARY.search(call) or is_infinite) or is_rounding(CallRun, glassgrad, lines, (sort, said))
     if sort == "refused" and lines[0].startswith("m = "):
         return bool(re.search("ldexp_|bernoulli_", call))
     if sort == "taken" and lines[-1].endswith("backward(retain_graph=True)"):  # rules of PyTorch's refuse dtypes, sizes

@@ -18,6 +18,7 @@ import numpy as np
 import glassgrad
 from tests import counts
 from tests.programs.record import clean
+from tests.property.conditioning import is_rounding, numbers
 from tests.property.excused import faults, reason
 from tests.property.program_lines import BACKWARD, FUNCTIONS, ONE, OWN, SLOPES, TWO, VIEWS, WRITES
 from tests.torch_reference import torch
@@ -225,14 +226,6 @@ class Run:
         return seen
 
 
-def numbers(tensor: Any) -> Any:
-    """The numbers of a tensor of either engine; a copy, as memory that NumPy has seen does not grow."""
-    tensor = tensor.detach().clone().resolve_conj().resolve_neg()
-    if str(tensor.dtype) == "torch.bfloat16":
-        tensor = tensor.float()
-    return tensor.numpy()
-
-
 def signs(array: Any) -> Any:
     """Where zeros are negative: how products of matrices add up decides it, and ``atan2`` tells."""
     parts = np.stack([array.real, array.imag])
@@ -429,6 +422,8 @@ def judged(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
         return lines, None, ended
     lines, text = shortened(lines, found[0])
     why = reason(found[0], text, lines) or ("the shape was changed without recording" if is_changed(lines) else "")
+    if not why and found[0].startswith("numbers"):
+        why = "rounding" * is_rounding(Run, glassgrad, lines, (found[0], text))
     return lines, None if why else (found[0], text), why
 
 

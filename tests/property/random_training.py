@@ -18,9 +18,9 @@ import numpy as np
 import glassgrad
 from tests import counts
 from tests.programs.record import clean
-from tests.property.conditioning import is_rounding
+from tests.property.conditioning import is_rounding, numbers
 from tests.property.excused import TRAINED, faults, reason
-from tests.property.random_programs import Run, differ, numbers
+from tests.property.random_programs import Run, differ
 from tests.property.training_lines import (
     BETWEEN,
     FIELDS,

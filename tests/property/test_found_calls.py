@@ -378,6 +378,14 @@ CALLS = {
         torch.linalg.solve(b + 1, c[:3], left=False) | torch.nn.functional.binary_cross_entropy(c[0], c[1], c[:3])
         torch.quantile(a, (q := c[:2].float().sigmoid().requires_grad_()), 1)
         torch.nanquantile(a, c[1].float().sigmoid().requires_grad_()) | torch.nn.utils.get_total_norm([a, None])
+        a[[1j]] | a[[True, 1j]] | torch.lu_unpack(b, i[0].int()) | torch.lu_unpack(b, i[0].int() + 2)
+        torch.lu_unpack(b.int(), b.int()) | torch.logspace(0, 1j, 3, 1j) | torch.logspace(0, 1, 3, 1j)
+        a.half().lu(get_infos=2.0) | (b + torch.eye(3)).lu(get_infos='x') | b.lu(pivot=2.0)
+        torch.histogramdd(a[:, :0], -1, range=[-1.0, 1.0]) | torch.histogramdd(a[:, :0], []).hist
+        torch.histogramdd(a[:, :0], 3, density=True).hist | torch.nn.functional.softshrink(-b)
+        torch.autograd.grad(torch.var((y := x[0, 0] * 1), 0, correction=2), y)
+        torch.autograd.grad(x.var(correction=7), x) | torch.autograd.grad(x.std(correction=7), x)
+        torch.autograd.grad(torch.std_mean((y := x[0, 0] * 1), 0)[0], y)
     """,
 }
 

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import glassgrad
@@ -349,6 +350,21 @@ PROGRAMS = {
         torch.nn.Embedding(6, 2, max_norm=1.0)(torch.ones(2, dtype=torch.int16))
     """,
 }
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("features", [3, 40])
+def test_what_a_rectified_unit_cuts_off_stays_zero(features, kind):
+    """As of the root of zero: also in the kernels of large layers."""
+    found = []
+    for engine in (torch, glassgrad):
+        engine.manual_seed(0)
+        layer = engine.nn.RNN(8, features, 2, nonlinearity="relu").to(getattr(engine, kind))
+        x = engine.randn(5, 20, 8).to(getattr(engine, kind)).requires_grad_()
+        layer(x)[0].sqrt().sum().backward()
+        found.append([tensor.grad.numpy() for tensor in (x, *layer.parameters())])
+    for theirs, mine in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-4 * abs(theirs).max())
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

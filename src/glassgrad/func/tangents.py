@@ -184,10 +184,11 @@ class Forward(Level):
 
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not isinstance(target, Dual) or target.level is not self:
-            if self.has_function or carries_gradients(target._array.dtype):
+            has_tangent = any([self.tangent(other) is not None for other in others])
+            if self.has_function or (has_tangent and carries_gradients(target._array.dtype)):
                 raise RuntimeError(self.captured(row))
             write.in_place(row, target, [self.lower(other) for other in others], settings)
-            return  # whole numbers have no tangents
+            return
         old = target
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller

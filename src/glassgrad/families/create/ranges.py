@@ -282,7 +282,7 @@ def logspace(
     if steps is None:
         raise no_match("logspace", (start, end), *_LINSPACE)
     first, last, count = _ends("logspace", start, end, steps)
-    base = number_of("logspace", "base", 4, base)
+    dtypes.need_float("logspace", "base", 4, base := number_of("logspace", "base", 4, base))
     kind = _kind_of("logspace", dtype, first, last)
 
     def make(sizes: Any, kind: Any) -> Any:

@@ -310,6 +310,8 @@ def _tensor(key: Any) -> Any:
         return wrap(np.array(key))
     if isinstance(key, (list, tuple, range, str)):
         index = tensor(list(key) if isinstance(key, range) else key, device="cpu")
+        if index._array.dtype.kind == "c":
+            raise TypeError("'complex' object cannot be interpreted as an integer")
         if index._array.dtype.kind not in "ib" or not index._array.size:
             index = wrap(np.asarray(index._array).astype(np.int64))
         return index

@@ -107,7 +107,7 @@ def zero_pivots(a: Any) -> Any:
 
 
 def permutations(pivots: Any, rows: int) -> Any:
-    """The order in which the swaps of ``pivots`` leave the rows."""
+    """The order in which the swaps of ``pivots``, which count from one, leave the rows."""
     batch, steps = pivots.shape[:-1], pivots.shape[-1]
     if not batch:
         line = list(range(rows))

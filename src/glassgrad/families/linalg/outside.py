@@ -12,10 +12,12 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
+from ...ground.dtypes import need_bool
 from ...ground.runtime import warn_once
 from ...ops import return_types as results
 from ...ops.autocast import single
 from ...ops.declare import COMPOSITES, composite
+from ...tensor.lifted import all_values
 from ..matrix.functions import broadcast, demand, into, matmul
 from ..shape.rows import transpose, unsqueeze
 from . import equations, orthogonal, triangular
@@ -161,6 +163,13 @@ def lu_unpack(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
             "function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
+    pivots = all_values(LU_pivots)
+    if unpack_pivots and pivots.size and pivots.dtype.metadata is None:
+        if pivots.min() < 1 or pivots.max() > LU_data._array.shape[-2]:
+            raise RuntimeError(
+                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the "
+                "result of lu_factor?"
+            )
     none = [wrap(np.zeros((0,), LU_data._array.dtype)) for _ in range(3)]
     first = triangular.permutation_of(LU_pivots, LU_data) if unpack_pivots else none[0]
     rest = triangular.triangles_of(LU_data) if unpack_data else none[1:]
@@ -378,8 +387,9 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
 
 
 @composite(function=False, name="lu")
-def lu_method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+def lu_method(self: Tensor, pivot: bool = True, get_infos: Any = False) -> tuple[Tensor, ...]:
     """Packed triangles and swapped rows, and with ``get_infos`` how each matrix went."""
+    need_bool("_lu_with_info", "pivot", 2, pivot)
     return tuple(lu(self, pivot, get_infos))
 
 

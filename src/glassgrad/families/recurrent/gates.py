@@ -334,7 +334,7 @@ def plain_there(
 def _plain_slopes(d: Any, kept: Any, slopes: Any, hidden: int, relu: bool, one: Any, nought: Any) -> None:
     if relu:
         for j in range(hidden):
-            put(slopes, j, get(d, j) * (one if get(kept, j) > nought else nought))
+            put(slopes, j, nought if get(kept, j) <= nought else get(d, j))
     else:
         for j in range(hidden):
             h = get(kept, j)

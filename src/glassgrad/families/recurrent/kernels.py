@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import compiled
+from ...kernels.choose import drop
 
 Array = np.ndarray[Any, Any]
 
@@ -177,14 +178,17 @@ def rnn_backward(
     for run in way.back(x.shape):
         (below,) = pieces[run]
         states = below[1:, features : features + hidden]
-        slope = (states > 0).astype(x.dtype) if relu else 1 - states * states
+        slope = np.empty_like(states) if relu else 1 - states * states
         towards = flow.towards(run, way.reverse)
         d = np.ascontiguousarray(dh[:, : run.width])
         for step in range(run.steps - 1, -1, -1):
             if towards is not None:
                 d += towards[step]
             g = slope[step]
-            g *= d
+            if relu:
+                g[...] = drop(states[step] <= 0, d)
+            else:
+                g *= d
             np.matmul(w_back, g, out=d)
         dh[:, : run.width] = d
         _columns_of(gates, run, way.reverse)[...] = slope.transpose(1, 0, 2)

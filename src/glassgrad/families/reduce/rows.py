@@ -410,11 +410,6 @@ def _as_self(self: Any, *arrays: Any) -> Any:
     return arrays[0] if len(arrays) == 1 else arrays
 
 
-def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
-    degrees = freedom(sizes, dim, correction)
-    return 2 / degrees if degrees else inf
-
-
 _MOMENTS: Any = {
     "holomorphic": False, "public": False, "hidden": ("self_sizes",), "layout": "plain", "batched": "dims",
 }  # fmt: skip
@@ -428,8 +423,12 @@ def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool
 
 @var_dim.derivative("self")
 def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, keepdim: Any) -> Any:
-    slope = _slope(self_sizes, dim, correction)
-    return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+    """In all, and of no degrees of freedom or fewer, PyTorch's slope is infinite, and no number at the mean."""
+    degrees = freedom(self_sizes, dim, correction)
+    off = self - mean_dim(self, dim, True)
+    if degrees <= 0 and (dim is None or not self_sizes):
+        degrees, off = 0, off * off
+    return spread_dim(grad * (2 / degrees if degrees else inf), self_sizes, dim, keepdim) * off
 
 
 def _deviation(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
@@ -448,8 +447,7 @@ def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool
 
 @std_dim.derivative("self")
 def _std_rule(grad: Any, self: Any, self_sizes: Any, result: Any, dim: Any, correction: Any, keepdim: Any) -> Any:
-    half = safe_divide(grad, result) * (_slope(self_sizes, dim, correction) / 2)
-    return spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+    return _var_rule(safe_divide(grad, result) * 0.5, self, self_sizes, dim, correction, keepdim)
 
 
 @op(node="VarMeanBackward0", outputs=("result0", "result1"), **_MOMENTS)
@@ -463,8 +461,7 @@ def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction:
     gv, gm = grads
     back = None
     if gv is not None:
-        slope = _slope(self_sizes, dim, correction)
-        back = spread_dim(gv * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+        back = _var_rule(gv, self, self_sizes, dim, correction, keepdim)
     if gm is not None:
         part = spread_dim(gm / count(self_sizes, dim), self_sizes, dim, keepdim)
         back = part if back is None else back + part
@@ -484,8 +481,7 @@ def _std_mean_rule(
     gs, gm = grads
     back = None
     if gs is not None:
-        half = safe_divide(gs, result0) * (_slope(self_sizes, dim, correction) / 2)
-        back = spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+        back = _var_rule(safe_divide(gs, result0) * 0.5, self, self_sizes, dim, correction, keepdim)
     if gm is not None:
         part = spread_dim(gm / count(self_sizes, dim), self_sizes, dim, keepdim)
         back = part if back is None else back + part

@@ -162,7 +162,7 @@ def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
 
 def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any, is_grid: bool) -> list[Tensor]:
     """The edges of bins; of a grid they are placed before the numbers of bins are looked at."""
-    if isinstance(bins[0], Tensor):
+    if bins and isinstance(bins[0], Tensor):
         for dim, edges in enumerate(bins):
             if edges._array.dtype != input._array.dtype:
                 raise RuntimeError(
@@ -212,7 +212,7 @@ def _counted(
     count = array.shape[-1]
     if len(bins) != count:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    columns = array.reshape(-1, count)
+    columns = array.reshape(math.prod(array.shape[:-1]), count)
     edges = _edges(input, columns, bins, bounds, is_grid)
     if weight is not None:
         if weight._array.dtype != input._array.dtype:
@@ -234,7 +234,7 @@ def _counted(
         raise not_implemented("histogram_cpu", array)
     sizes = [line._array.size - 1 for line in edges]
     flat = np.zeros(len(columns), np.intp)
-    inside = np.ones(len(columns), bool)
+    inside = np.full(len(columns), count > 0)
     for dim, line in enumerate(edges):
         column, limits = columns[:, dim], line._array
         if is_half:
