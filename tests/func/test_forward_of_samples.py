@@ -137,6 +137,10 @@ def _drawn_like(t):
     x, y = t.arange(12.0).reshape(3, 4).mT, t.arange(24.0).reshape(2, 3, 4).mT
     yield t.func.grad(lambda x: (x * t.randn_like(x)).sum())(x)
     yield t.func.jvp(lambda x: x * t.rand_like(x), (x,), (x,))[1]
+    yield t.func.grad(lambda x: t.nn.functional.dropout(x).sum())(x)
+    with t.autograd.forward_ad.dual_level():
+        yield t.nn.functional.dropout(x)
+        yield t.autograd.forward_ad.unpack_dual(t.nn.functional.dropout(t.autograd.forward_ad.make_dual(y, y))).tangent
     for randomness in ("same", "different"):
         yield t.func.vmap(lambda x: x * t.randn_like(x), randomness=randomness)(y)
         yield t.func.vmap(lambda x: x * t.rand_like(x), in_dims=2, randomness=randomness)(y)

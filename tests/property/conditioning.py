@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHAKES = 12  # programs whose beginnings differ in their last digits
 ROOM = 2.0  # how many times as far ours may be: its roundings happen in many places
+NOISE = 100.0  # the same where no digit stays: such as what a rounding is divided by
 
 
 def numbers(tensor: Any) -> Any:
@@ -76,7 +77,8 @@ def moves_as_far(shaken: list[Run], found: tuple[str, str], wanted: Any, actual:
     others = [value for run in shaken if (value := value_of(run, found)) is not None and value.shape == wanted.shape]
     with np.errstate(all="ignore"):
         moved = max((_gap(wanted, value) for value in others), default=0.0)
-        return _gap(wanted, actual) <= ROOM * moved
+        room = NOISE if moved >= abs(wanted[np.isfinite(wanted)]).max(initial=0.0) / 2 else ROOM
+        return _gap(wanted, actual) <= room * moved
 
 
 def is_nearer(make: Callable[[Any], Run], lines: list[str], found: tuple[str, str], wanted: Any, actual: Any) -> bool:

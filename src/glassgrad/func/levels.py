@@ -289,6 +289,7 @@ def born_like(tensor: Any, source: Any) -> Any:
 
 lifted.call, lifted.write, lifted.strip, lifted.beside = _call, _write, _strip, beside
 lifted.born, lifted.born_like = born, born_like
+lifted.has_function = lambda: any(level.has_function for level in levels())
 
 
 def shown(name: str, level: Any, value: Any, more: str = "") -> str:

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core import saved
 from ..core.tensor import Tensor, version_of
 from ..ground import modes
+from ..ground.layout import dense_like
 
 if TYPE_CHECKING:
     from ..core.row import Row
@@ -115,6 +118,8 @@ check_captured: Callable[[str, Any], None] = NotImplemented
 drawn: Callable[[Callable[[tuple[int, ...]], Any], tuple[int, ...]], Any] = NotImplemented
 #: ``chances(tensor, written=False)``: a tensor of which draws are made, or over which they are written.
 chances: Callable[..., Any] = NotImplemented
+#: Whether a function is being transformed: a block of dual tensors transforms none.
+has_function: Callable[[], bool] = NotImplemented
 #: A new tensor as the function sees it that is being transformed.
 born: Callable[[Any], Any] = NotImplemented
 #: ``born_like(tensor, source)``: a new tensor at the levels of a lifted one, which can be written into there.
@@ -131,6 +136,17 @@ def all_values(tensor: Any) -> Any:
     while isinstance(tensor, Lifted):
         tensor = tensor.value
     return tensor._array
+
+
+def drawn_like(draw: Callable[[Any], Any], tensor: Any) -> Any:
+    """The same of what ``draw`` makes over an array, which lies as a tensor does, or as all examples of a batch do."""
+    example, everything = tensor._array, all_values(tensor)
+
+    def over(sizes: tuple[int, ...]) -> Any:
+        laid = next((array for array in (example, everything) if array.shape == sizes), None)
+        return draw(np.empty(sizes, example.dtype) if laid is None else dense_like(laid, example.dtype))
+
+    return drawn(over, example.shape)
 
 
 def derives(*tensors: Any) -> bool:

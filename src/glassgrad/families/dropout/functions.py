@@ -40,10 +40,15 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
         if len(sizes) < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         return bernoulli(default_generator, 1 - p, (*sizes[:2], *(1,) * (len(sizes) - 2)), kind)
-    like = input._array if type(input._array) is np.ndarray else np.empty(())
+    like = input._array if type(input._array) is np.ndarray else np.empty((), kind)
     if 0 in like.strides:  # the memory that is drawn over is new
         like = dense_like(like, kind)
-    return placed(like, lambda n: bernoulli(default_generator, 1 - p, n, kind))
+    return _over(like, p)
+
+
+def _over(array: Any, p: float) -> Any:
+    """The same in the order in which the elements of an array lie."""
+    return placed(array, lambda n: bernoulli(default_generator, 1 - p, n, array.dtype))
 
 
 def _drawn(input: Tensor, p: float, by_channel: bool) -> Any:
@@ -51,6 +56,8 @@ def _drawn(input: Tensor, p: float, by_channel: bool) -> Any:
     sizes, kind = input._array.shape, input._array.dtype
     if by_channel:
         sizes = (*sizes[:2], *(1,) * (len(sizes) - 2))
+    elif not lifted.has_function():
+        return lifted.drawn_like(lambda array: wrap(_over(array, p)), input)
     return lifted.drawn(lambda sizes: wrap(bernoulli(default_generator, 1 - p, sizes, kind)), sizes)
 
 

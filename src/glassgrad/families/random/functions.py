@@ -48,14 +48,7 @@ def _created(function: str, make: Callable[..., Any], sizes: tuple[int, ...], *w
 def _like_another(function: str, input: Any, make: Callable[..., Any], *wishes: Any) -> Tensor:
     """The same in the size, dtype and layout of ``input``."""
     if modes.transforming and isinstance(input, Tensor):
-        example, everything = input._array, lifted.all_values(input)
-
-        def draw(sizes: tuple[int, ...]) -> Tensor:
-            laid = next((array for array in (example, everything) if array.shape == sizes), None)
-            array = np.empty(sizes, example.dtype) if laid is None else dense_like(laid, example.dtype)
-            return like(function, wrap(array), make, *wishes)
-
-        return lifted.drawn(draw, example.shape)
+        return lifted.drawn_like(lambda array: like(function, wrap(array), make, *wishes), input)
     return like(function, input, make, *wishes)
 
 
