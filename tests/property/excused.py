@@ -79,6 +79,7 @@ REASONS = [
     Reason("the shape was changed without recording", "taken|type|words", "an invalid gradient at", r"\.data = "),
     Reason("the shape was changed without recording", "type", "^.'RuntimeError', 'The size of", r"\.data = "),
     Reason("the shape was changed without recording", "numbers.grad", "", r"index_add_?\((.|\n)*\.data = "),
+    Reason("which of two rules fails", "words", "derivative for aten.*derivative for aten", "None_"),
     Reason("which of two rules fails", "words", "derivative for aten::.*modified by an inplace operation"),
     Reason("where results lie that are drawn upon", "numbers", "", r"func\.jac(.|\n)*(dropout|_like|bernoulli)\("),
     Reason("zeros that stay zeros", "numbers.grad", "nan", r"sgn|autograd\.grad"),

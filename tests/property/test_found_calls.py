@@ -378,6 +378,7 @@ CALLS = {
         torch.linalg.solve(b + 1, c[:3], left=False) | torch.nn.functional.binary_cross_entropy(c[0], c[1], c[:3])
         torch.quantile(a, (q := c[:2].float().sigmoid().requires_grad_()), 1)
         torch.nanquantile(a, c[1].float().sigmoid().requires_grad_()) | torch.nn.utils.get_total_norm([a, None])
+        torch._foreach_maximum_([c[0:3]], [c[2:5]]) | torch._foreach_minimum_([c[0:3], c[1:4]], [c[9:12], c[12:15]])
         a[[1j]] | a[[True, 1j]] | torch.lu_unpack(b, i[0].int()) | torch.lu_unpack(b, i[0].int() + 2)
         torch.lu_unpack(b.int(), b.int()) | torch.logspace(0, 1j, 3, 1j) | torch.logspace(0, 1, 3, 1j)
         a.half().lu(get_infos=2.0) | (b + torch.eye(3)).lu(get_infos='x') | b.lu(pivot=2.0)

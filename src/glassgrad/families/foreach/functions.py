@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...ground.dtypes import called, promote_types
 from ...ground.modes import grad_enabled
 from ...ops.declare import composite
-from ...tensor.writable import check_cast, check_writable
+from ...tensor.writable import check_cast, check_overlap_with, check_writable
 from ..arithmetic.functions import is_number, no_match
 from ..norm.functions import vector_norm
 from ..pointwise.functions import check_clamped
@@ -142,15 +142,17 @@ def _binary(operation: str) -> None:
 
     def in_place(self: Any, *args: Any, **kwargs: Any) -> list[Any]:
         tensors, beside, settings = columns(names[1], self, args, kwargs)
-        if operation in ("maximum", "minimum"):  # which tensors have no method for
-            results = out_of_place([tensor.clone() if tensor.requires_grad else tensor for tensor in tensors], beside)
-            for tensor, value, result in zip(tensors, beside, results, strict=True):
-                if isinstance(value, Tensor):
-                    check_cast(result._array.dtype, tensor)
-                else:
-                    check_clamped(result, tensor)
-            return list(_each("copy_", tensors, results))
-        return list(_each(f"{operation}_", tensors, beside, **settings))
+        if operation not in ("maximum", "minimum"):
+            return list(_each(f"{operation}_", tensors, beside, **settings))
+        for tensor, value in zip(tensors, beside, strict=True):  # which have no method for it
+            (result,) = out_of_place([tensor.clone() if tensor.requires_grad else tensor], [value])
+            if isinstance(value, Tensor):
+                check_cast(result._array.dtype, tensor)
+                check_overlap_with(tensor, value)
+            else:
+                check_clamped(result, tensor)
+            tensor.copy_(result)  # type: ignore[attr-defined]
+        return list(tensors)
 
     _publish(names[0], f"The results of ``{operation}`` of each tensor and what stands beside it.", out_of_place)
     _publish(names[1], f"Each tensor, changed by ``{operation}`` with what stands beside it.", in_place)
