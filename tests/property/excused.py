@@ -94,6 +94,7 @@ REASONS = [
     Reason("which of two written tensors is told", "words", TWO),
     Reason("memory shared unseen is not asked", "taken", "written-to tensor refer to", r"copy\.copy|\.data|set_\("),
     Reason("integers have no history", "taken", "created in no_grad mode", r"(bool|int\d+)(.|\n)*\] = \w+\Z"),
+    Reason("integers have no history", "taken", "only Tensors of floating point and comp", r"copy\.copy\(\w\)\Z"),
     Reason("half of a refused write stays", "taken", "0 of Unbind is a view", r"Dirty\.apply"),
     Reason("gradients share no memory", "written", "", r"register_hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
     Reason("gradients share no memory", "taken", "by an inplace", r"hook\(lambda g: g\.mul_(.|\n)*backward\(\w+\)"),
@@ -202,7 +203,10 @@ REASONS = [
     Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
     Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|b?addb?mm|addmv|addr|cross)\(|multi_marg"),
-    Reason("a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular", "qr|solve|inv|det"),
+    Reason(
+        "a matrix that is nearly singular", "numbers|taken", r"e-0[6-9]|e-1\d|e\+1\d|singular",
+        r"qr|solve|inv|det|_power\(",
+    ),
     Reason("out= of another size gets memory of its own", "refused", "setStorage", "out="),
     Reason(
         "out= takes no gradients", "refused", "don't support automatic differentiation",
