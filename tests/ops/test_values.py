@@ -210,6 +210,17 @@ def test_powers_of_two_are_rounded_as_their_exponents_are(kind):
         assert agree(fractions, 1e-6), fractions
 
 
+@pytest.mark.parametrize("kind", ["int64", "int8", "float32"])
+def test_second_slopes_of_products_with_powers_of_two(kind):
+    """Of negative whole exponents too, whose powers PyTorch takes for zero."""
+    x = glassgrad.tensor([0.5, 1.5, -2.0], requires_grad=True)
+    exponents = [-3, 1, 4]
+    product = glassgrad.ldexp(x, glassgrad.tensor(exponents, dtype=getattr(glassgrad, kind)))
+    (slope,) = glassgrad.autograd.grad((product * product).sum(), x, create_graph=True)
+    slope.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [2.0 * 4.0**n for n in exponents], rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["i0", "i1", "i0e", "i1e"])
 @pytest.mark.parametrize("at", [0.0, 1.5, -30.0])
 def test_bessel_functions_of_one_number_have_second_derivatives(name, at):

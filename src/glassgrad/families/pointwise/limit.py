@@ -370,7 +370,7 @@ def ldexp(self: Any, other: Any, /) -> Any:
 
 
 ldexp.derivative(
-    self=lambda grad, other: grad * power_of_two(other),
+    self=lambda grad, other: ldexp(grad, other),
     other=lambda grad, result: grad * (result * _LN2),
 )
 
