@@ -159,26 +159,24 @@ def derives(*tensors: Any) -> bool:
 
 def no_slope(function: str, **tensors: Any) -> None:
     """Raise PyTorch's error where a gradient is wanted of what it gives none for, or a tangent would be lost."""
-    no_gradient(function, **tensors)
-    no_tangent(function, **tensors)
+    for name, tensor in tensors.items():
+        if tensor is not None:
+            no_gradient(function, name, tensor)
+            no_tangent(function, name, tensor)
 
 
-def no_gradient(function: str, **tensors: Any) -> None:
+def no_gradient(function: str, name: str, tensor: Any) -> None:
     """Raise PyTorch's error where a gradient is wanted of what it gives none for."""
-    for name, tensor in tensors.items():
-        if tensor is not None and tensor._edge is not None and tensor.requires_grad and modes.grad_enabled():
-            raise RuntimeError(
-                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
-                "have requires_grad True."
-            )
+    if tensor.requires_grad and modes.grad_enabled():
+        raise RuntimeError(
+            f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+            "have requires_grad True."
+        )
 
 
-def no_tangent(function: str, **tensors: Any) -> None:
+def no_tangent(function: str, name: str, tensor: Any) -> None:
     """Raise an error where a tangent would be lost: PyTorch refuses some of them, and takes others for zero."""
-    for name, tensor in tensors.items():
-        while isinstance(tensor, Lifted):
-            if getattr(tensor, "tangent", None) is not None:
-                raise RuntimeError(
-                    f"{function} is not differentiable wrt {name}, it cannot have a forward grad defined"
-                )
-            tensor = tensor.value  # noqa: PLW2901
+    while isinstance(tensor, Lifted):
+        if getattr(tensor, "tangent", None) is not None:
+            raise RuntimeError(f"{function} is not differentiable wrt {name}, it cannot have a forward grad defined")
+        tensor = tensor.value

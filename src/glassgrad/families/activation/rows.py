@@ -200,8 +200,8 @@ hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self,
 )  # fmt: skip
 def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    moved = self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
-    return np.copysign(moved, self)  # zeros keep their sign
+    limit = self.dtype.type(lambd)
+    return np.copysign(self - np.minimum(np.maximum(self, -limit), limit), self)  # zeros keep their sign
 
 
 softshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))

@@ -50,8 +50,8 @@ def with_statistics(
         bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
         raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
     channels = sizes[1]
-    running = {"running_mean": running_mean, "running_var": running_var}
-    for name, tensor in (*running.items(), ("weight", weight), ("bias", bias)):
+    running = (("running_mean", running_mean), ("running_var", running_var))
+    for name, tensor in (*running, ("weight", weight), ("bias", bias)):
         if tensor is None:
             if not training and name in ("running_mean", "running_var"):
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
@@ -59,9 +59,11 @@ def with_statistics(
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    lifted.no_gradient("native_batch_norm", **running)
-    if not training:
-        lifted.no_tangent("batch_norm", **running)
+    for name, tensor in running:
+        if tensor is not None and tensor._edge is not None:
+            lifted.no_gradient("native_batch_norm", name, tensor)
+            if not training:
+                lifted.no_tangent("batch_norm", name, tensor)
     if input._array.dtype.kind in "fV":  # what else there is, the kernel refuses
         check_kinds(input, weight, bias, running_mean, running_var)
     out, mean, deviation, variance = rows.native_batch_norm(

@@ -216,7 +216,7 @@ def pinv(
     _check_tolerances("linalg_pinv", ("rcond", rcond), atol, rtol)
     for name, bound in (("atol", atol), ("rtol", rcond if rtol is None else rtol)):
         if isinstance(bound, Tensor):
-            no_gradient("linalg_pinv", **{name: bound})
+            no_gradient("linalg_pinv", name, bound)
     sizes = input._array.shape
     if atol is not None:  # for which PyTorch does not look
         input.size(-2)  # type: ignore[attr-defined]

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import compiled
-from ...kernels.choose import drop
 
 Array = np.ndarray[Any, Any]
 
@@ -128,6 +127,10 @@ def _results(x: Array, shown: int) -> Array:
 # -- plain units -------------------------------------------------------------------------------------------------------
 
 
+#: Whole numbers of as many bits.
+_BITS: dict[Any, Any] = {np.dtype("f4"): np.dtype("i4"), np.dtype("f8"): np.dtype("i8")}
+
+
 def rnn_forward(
     way: Way, relu: bool, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array
 ) -> tuple[Array, Array, Array]:
@@ -178,15 +181,20 @@ def rnn_backward(
     for run in way.back(x.shape):
         (below,) = pieces[run]
         states = below[1:, features : features + hidden]
-        slope = np.empty_like(states) if relu else 1 - states * states
-        towards = flow.towards(run, way.reverse)
         d = np.ascontiguousarray(dh[:, : run.width])
+        if relu:  # all bits of a gradient pass, or none: infinity times zero would be no number
+            passes = -(~(states <= 0)).astype(_BITS[x.dtype])
+            slope, arriving = passes.view(x.dtype), d.view(passes.dtype)
+        else:
+            slope = 1 - states * states
+        towards = flow.towards(run, way.reverse)
         for step in range(run.steps - 1, -1, -1):
             if towards is not None:
                 d += towards[step]
             g = slope[step]
             if relu:
-                g[...] = drop(states[step] <= 0, d)
+                passed = passes[step]
+                passed &= arriving
             else:
                 g *= d
             np.matmul(w_back, g, out=d)
