@@ -116,6 +116,22 @@ def test_a_tensor_without_dimensions_is_read_as_a_number(name):
             function(x, y, **{setting: "two"})
 
 
+@pytest.mark.parametrize("rows", [6, 60_000])
+@pytest.mark.parametrize(
+    "function", [lambda w, s: w * s, lambda w, s: s / 4 - w * 2, lambda w, s: w - s, lambda w, s: (w + 2 * s).exp().tanh()]
+)
+def test_gradients_that_are_sparse(function, rows):
+    """Of what a large table is made of: as those of a small one."""
+    for _ in range(2):  # the first call does not print the row's code
+        table, scale = torch.full((rows, 3), 2.0, requires_grad=True), torch.ones(rows, 1, requires_grad=True)
+        looked = torch.nn.functional.embedding(torch.tensor([[1, 2], [1, 4]]), function(table, scale), sparse=True)
+        looked.sum().backward()
+    dense = [tensor.detach()[:6].clone().requires_grad_() for tensor in (table, scale)]
+    torch.nn.functional.embedding(torch.tensor([[1, 2], [1, 4]]), function(*dense)).sum().backward()
+    for tensor, wanted in zip((table, scale), dense, strict=True):
+        np.testing.assert_allclose(tensor.grad.to_dense()[:6].numpy(), wanted.grad.numpy(), rtol=1e-6)
+
+
 def test_rules_with_names_of_their_own_are_refused():
     """A name might read twice what is written over."""
 
@@ -124,7 +140,7 @@ def test_rules_with_names_of_their_own_are_refused():
         return twice * 2 + twice
 
     with pytest.raises(TypeError, match="names of its own"):
-        large.on_large(rule)
+        large.on_large(rule, rule)
     assert "mul_run_large" in generate.source("mul")
 
 

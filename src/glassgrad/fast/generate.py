@@ -139,7 +139,8 @@ def _run_large(row: Row) -> Any:
     run = NAMES[f"{row.name}_run"]
     names = {name: NAMES[name] for name in run.__code__.co_names if name in NAMES}
     for index, rule in enumerate(row.plan.rules):
-        names[f"{row.name}_rule{index}"] = large.on_large(rule.lifted)
+        name = f"{row.name}_rule{index}"
+        names[name] = large.on_large(rule.lifted, NAMES[name])
     return FunctionType(run.__code__, names, f"{row.name}_run_large")
 
 

@@ -103,8 +103,8 @@ def _kernel(row: Any) -> Any:
     return call
 
 
-def on_large(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule of an elementwise row, bound to operands that are large arrays.
+def on_large(rule: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule of an elementwise row, bound to operands that are large arrays; ``otherwise`` is it for all others.
 
     Only rules without locals qualify: they name nothing but what they are given, so that each array in between has one
     reader.
@@ -120,7 +120,9 @@ def on_large(rule: Callable[..., Any]) -> Callable[..., Any]:
     }
     bound = FunctionType(code, lifted, rule.__name__, rule.__defaults__)
 
-    def run(*arguments: Any) -> Any:
-        return _bare(bound(*map(_taken, arguments)))
+    def run(grad: Any, *arguments: Any) -> Any:
+        if type(grad) is not ndarray:  # a sparse gradient has arithmetic of its own
+            return otherwise(grad, *arguments)
+        return _bare(bound(*map(_taken, (grad, *arguments))))
 
     return run
