@@ -118,7 +118,8 @@ def test_a_tensor_without_dimensions_is_read_as_a_number(name):
 
 @pytest.mark.parametrize("rows", [6, 60_000])
 @pytest.mark.parametrize(
-    "function", [lambda w, s: w * s, lambda w, s: s / 4 - w * 2, lambda w, s: w - s, lambda w, s: (w + 2 * s).exp().tanh()]
+    "function",
+    [lambda w, s: w * s, lambda w, s: s / 4 - w * 2, lambda w, s: w - s, lambda w, s: (w + 2 * s).exp().tanh()],
 )
 def test_gradients_that_are_sparse(function, rows):
     """Of what a large table is made of: as those of a small one."""
