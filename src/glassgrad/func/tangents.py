@@ -45,31 +45,29 @@ class Dual(Lifted):
     def tangent(self) -> Any:
         """The tangent; None for zero.  That of a view is the same view of its base's, which may have come since."""
         if self.own is None and self.source is not None:
-            above = self._above()
-            if (tangent := above[-1].source[0].own) is not None:
-                _share(tangent, above)
+            base, views = self._from_base()
+            if base.own is not None:
+                _share(base.own, views)
         return self.own
 
     @tangent.setter
     def tangent(self, tangent: Any) -> None:
         self.own = tangent
 
-    def _above(self) -> list[Dual]:
-        """This and what it is a view of, as far as that has no tangent and is a view itself."""
-        chain = []
-        dual: Any = self
+    def _from_base(self) -> tuple[Dual, list[Dual]]:
+        """The nearest that has a tangent, or is no view, and the views of it on the way here, this one first."""
+        views, dual = [], self
         while dual.own is None and dual.source is not None:
-            chain.append(dual)
+            views.append(dual)
             dual = dual.source[0]
-        return chain
+        return dual, views
 
     def begin(self) -> None:
         """Zeros for a tangent, in which all views of one base have their part."""
-        above = self._above()
-        base = above[-1].source[0] if above else self
+        base, views = self._from_base()
         if base.own is None:
             base.own = levels.raised_to(zeros_of(base.value), self.level.lower_levels())
-        _share(base.own, above)
+        _share(base.own, views)
 
     @property  # type: ignore[override]
     def _edge(self) -> Any:  # what is computed from it must be computed by rows

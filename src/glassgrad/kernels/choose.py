@@ -12,7 +12,7 @@ import numpy as np
 
 ndarray = np.ndarray
 LARGE = 2500  # elements from which on blending wins
-_BITS: dict[int, Any] = {4: np.dtype("i4"), 8: np.dtype("i8")}
+BITS: dict[int, Any] = {4: np.dtype("i4"), 8: np.dtype("i8")}  # whole numbers of as many bytes
 _ONE = np.int8(1)
 _ZEROS: dict[np.dtype[Any], Any] = {np.dtype(code): np.zeros((), code) for code in ("f4", "f8", "i8", "F", "D")}
 
@@ -20,7 +20,7 @@ _ZEROS: dict[np.dtype[Any], Any] = {np.dtype(code): np.zeros((), code) for code 
 def choose(condition: Any, one: Any, other: Any) -> Any:
     """``one`` where ``condition`` holds, ``other`` elsewhere, with broadcasting."""
     if type(condition) is ndarray and condition.size >= LARGE and one.dtype is other.dtype:
-        bits = _BITS.get(one.dtype.itemsize)
+        bits = BITS.get(one.dtype.itemsize)
         if bits is not None and one.dtype.kind != "c" and one.shape == condition.shape == other.shape:
             a, b = one.view(bits), other.view(bits)
             out = np.empty(one.shape, one.dtype)
@@ -41,8 +41,8 @@ def drop(condition: Any, values: Any) -> Any:
         return kind.type(0) if condition else values[()]
     if condition.shape != values.shape:
         return np.where(condition, kind.type(0), values)
-    if condition.size >= LARGE and kind.itemsize in _BITS and kind.kind != "c":
-        bits = _BITS[kind.itemsize]
+    if condition.size >= LARGE and kind.itemsize in BITS and kind.kind != "c":
+        bits = BITS[kind.itemsize]
         out = np.empty(values.shape, kind)
         mask = out.view(bits)
         np.subtract(condition.view("i1"), _ONE, out=mask)  # -1, all bits set, where the condition fails

@@ -19,6 +19,7 @@ from ...ops.autocast import single
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
 from ..matrix.functions import broadcast, demand, into, matmul
+from ..shape.functions import on_meta
 from ..shape.rows import transpose, unsqueeze
 from . import equations, orthogonal, triangular
 from . import functions as linalg
@@ -164,12 +165,12 @@ def lu_unpack(
             "function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
     pivots = all_values(LU_pivots)
-    if unpack_pivots and pivots.size and pivots.dtype.metadata is None:
-        if pivots.min() < 1 or pivots.max() > LU_data._array.shape[-2]:
-            raise RuntimeError(
-                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the "
-                "result of lu_factor?"
-            )
+    is_known = unpack_pivots and pivots.size and not on_meta(LU_pivots)
+    if is_known and (pivots.min() < 1 or pivots.max() > LU_data._array.shape[-2]):
+        raise RuntimeError(
+            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result "
+            "of lu_factor?"
+        )
     none = [wrap(np.zeros((0,), LU_data._array.dtype)) for _ in range(3)]
     first = triangular.permutation_of(LU_pivots, LU_data) if unpack_pivots else none[0]
     rest = triangular.triangles_of(LU_data) if unpack_data else none[1:]

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import compiled
+from ...kernels.choose import BITS
 
 Array = np.ndarray[Any, Any]
 
@@ -127,10 +128,6 @@ def _results(x: Array, shown: int) -> Array:
 # -- plain units -------------------------------------------------------------------------------------------------------
 
 
-#: Whole numbers of as many bits.
-_BITS: dict[Any, Any] = {np.dtype("f4"): np.dtype("i4"), np.dtype("f8"): np.dtype("i8")}
-
-
 def rnn_forward(
     way: Way, relu: bool, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array
 ) -> tuple[Array, Array, Array]:
@@ -183,7 +180,7 @@ def rnn_backward(
         states = below[1:, features : features + hidden]
         d = np.ascontiguousarray(dh[:, : run.width])
         if relu:  # all bits of a gradient pass, or none: infinity times zero would be no number
-            passes = -(~(states <= 0)).astype(_BITS[x.dtype])
+            passes = -(~(states <= 0)).astype(BITS[x.itemsize])
             slope, arriving = passes.view(x.dtype), d.view(passes.dtype)
         else:
             slope = 1 - states * states

@@ -479,13 +479,8 @@ def _std_mean_rule(
     grads: Any, self: Any, self_sizes: Any, result0: Any, dim: Any, correction: Any, keepdim: Any
 ) -> Any:
     gs, gm = grads
-    back = None
-    if gs is not None:
-        back = _var_rule(safe_divide(gs, result0) * 0.5, self, self_sizes, dim, correction, keepdim)
-    if gm is not None:
-        part = spread_dim(gm / count(self_sizes, dim), self_sizes, dim, keepdim)
-        back = part if back is None else back + part
-    return back
+    gv = None if gs is None else safe_divide(gs, result0) * 0.5
+    return _var_mean_rule((gv, gm), self, self_sizes, dim, correction, keepdim)
 
 
 @op(typed="promote", public=False, batched="point")
