@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests import counts
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # tests run side by side: who waits is to leave the core to others
 os.environ.setdefault("GLASSGRAD_NUMBA", "now")  # what compiled kernels give is tested, not how long NumPy serves first
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's way with what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what tests start is to be interrupted all the same
 
 # A second run can take what the first left out. Variables, not options: pytest is started by tests too, without ours.
 WRITE_PASSED = os.environ.get("GLASSGRAD_WRITE_PASSED")  # the file for the names of the tests that passed

@@ -268,11 +268,12 @@ def test_of_spawned_processes_the_first_to_fail_is_named_and_nothing_is_left(tmp
     assert not left_behind()
 
 
-def _spawned(folder, fault, environment):
+def _spawned(folder, fault, environment, **settings):
     script = folder / "spawned.py"
     script.write_text(SPAWNED)
     line = [sys.executable, "-m", "glassgrad", "run", script, f"tcp://127.0.0.1:{free_port()}", fault]
-    return subprocess.Popen(line, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(line, env=environment, text=True, **pipes, **settings)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
@@ -282,6 +283,15 @@ def test_what_ends_a_process_ends_those_that_it_spawned(tmp_path, sign):
     job.send_signal(sign)
     job.communicate(timeout=20)
     assert job.returncode == -sign and _gone(pids)
+
+
+def test_what_kills_a_process_in_the_background_ends_those_that_it_spawned(tmp_path):
+    """A shell has what it starts there ignore interrupts."""
+    job = _spawned(tmp_path, "sleeps", HERE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    pids = _pids(job)
+    job.kill()
+    job.communicate(timeout=20)
+    assert _gone(pids)
 
 
 def _pids(job):

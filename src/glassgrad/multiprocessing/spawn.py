@@ -62,12 +62,16 @@ class ProcessExitedException(ProcessException):
 
 
 def _die_with_parent() -> None:
-    """Under Linux, have this process interrupted when its parent dies."""
+    """Under Linux, have this process interrupted when its parent dies; or ended, where interrupts are ignored.
+
+    They are in what a shell started in the background, and in all that such a process starts.
+    """
     if sys.platform == "linux":
         import ctypes
 
+        is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         try:
-            ctypes.CDLL(None).prctl(1, int(signal.SIGINT))
+            ctypes.CDLL(None).prctl(1, int(signal.SIGTERM if is_ignored else signal.SIGINT))
         except (OSError, AttributeError):
             pass
 
