@@ -481,7 +481,7 @@ def main() -> None:
     for seed, seen, code in counts.outlived(counts.asked(options), drawn):
         calls += 1
         if code:
-            [(_, _, own)] = counts.outlived([seed], own_refusal)
+            own = code > 0 or [*counts.outlived([seed], own_refusal)][0][2]  # an error of the generator's, or ours
             ended += not own
             if own:
                 sorts["ends"] += 1

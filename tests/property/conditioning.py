@@ -37,8 +37,9 @@ def shake(run: Run, number: int, known: set[int]) -> None:
             continue
         known.add(id(value))
         chance = np.random.default_rng([number, len(known)])
-        moves = torch.from_numpy(chance.choice([-1.0, 0.0, 1.0], tuple(value.shape)))
-        value.data.copy_(value.data.double() * (1 + moves * torch.finfo(value.dtype).eps))
+        memory = value.data.as_strided((value.untyped_storage().nbytes() // value.element_size(),), (1,), 0)
+        moves = torch.from_numpy(chance.choice([-1.0, 0.0, 1.0], tuple(memory.shape)))
+        memory.copy_(memory.double() * (1 + moves * torch.finfo(value.dtype).eps))
 
 
 def ended(make: Callable[[Any], Run], engine: Any, lines: list[str], number: int = 0) -> Run:

@@ -370,6 +370,9 @@ REASONS = [
     Reason("memory before dtypes", "words", "can't be cast to.*refer to a single", last("pow", "j, out=m")),
     Reason("PyTorch records what is composed", "refused", "automatic diff", "out="),
     Reason("which of its steps is told", "words", "_fft_c2c.*_fft_r2c.*automatic", last("ihfft[2n]", "out=")),
+    Reason("PyTorch resizes what it makes", "warning", "was resized since", "ldexp|binomial"),
+    Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", "triangular_solve|cholesky"),
+    Reason("what hooks give back lies otherwise", "numbers.grad", "", r"saved_tensors_hooks(.|\n)*det\("),
     Reason("a rule that subtracts from whole numbers without signs", "numbers.grad", "", r"uint8(.|\n)*a(rc)?tan2"),
     Reason("truth values as exponents", "numbers", "", r"(__pow__|pow_?)\((False|True)\)|\*\* (False|True)\b"),
 ]

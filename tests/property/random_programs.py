@@ -168,6 +168,12 @@ def _later(versions: re.Match[str]) -> str:
     return f"{int(versions[1]) - int(versions[2])} versions later"
 
 
+#: What PyTorch warns of that is about how it computes; and what we warn of in fewer places (docs/limits.md).
+OWN_WARNINGS = re.compile(
+    "performance|fused implementation|many operators don't support|API may change|discards the imaginary part"
+)
+
+
 class Run:
     """A program in one engine: what its lines gave."""
 
@@ -178,6 +184,7 @@ class Run:
         self.slopes: set[str] = set()  # whose nodes are not promised
         self.done: list[str] = []
         self.told = "", ""  # by the last line: the type and words of its error
+        self.warned: set[tuple[str, str]] = set()  # of by the last line: the types and words of its warnings
         self.versions: dict[str, tuple[Any, int]] = {}  # what the tensors had when they were made
         engine.manual_seed(0)
 
@@ -191,14 +198,21 @@ class Run:
         if slope := re.search(r"(\w+) = .*(autograd\.(grad|functional)|torch\.func|fwad)\b", line):
             self.slopes.add(slope[1])
         self.done.append(line)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", category=RuntimeWarning, module="glassgrad")  # as the package has it
+            warnings.filterwarnings("ignore", category=DeprecationWarning)  # NumPy's, about PyTorch
+            self.engine.set_warn_always(True)  # or a warning would show in the first program alone
             try:
                 exec(line, self.scope)  # noqa: S102  the lines are this file's own
             except Exception as error:  # noqa: BLE001
                 self.told = type(error).__name__, VERSIONS.sub(_later, clean(error))
             else:
                 self.told = "", ""
+            finally:
+                self.engine.set_warn_always(False)
+        told = {(each.category.__name__, clean(each.message)) for each in warned}
+        self.warned = {each for each in told if not OWN_WARNINGS.search(each[1])}
         return self.told
 
     def written(self, name: str, tensor: Any) -> int:
@@ -295,8 +309,10 @@ def compared(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
     found = _seen(yours, ours, line)
     if found and wanted[0]:
         raise Ended("PyTorch may leave half of a refused write")
-    if found or not wanted[0]:
+    if found:
         return found
+    if not wanted[0]:
+        return None if yours.warned == ours.warned else ("warning", f"{yours.warned} {ours.warned}")
     if wanted[0] != actual[0]:
         return "type", f"{wanted} {actual}"
     if wanted[1] != actual[1] and wanted[0] != "TypeError":  # whose words list every overload

@@ -388,6 +388,25 @@ CALLS = {
         torch.autograd.grad(x.var(correction=7), x) | torch.autograd.grad(x.std(correction=7), x)
         torch.autograd.grad(torch.std_mean((y := x[0, 0] * 1), 0)[0], y)
     """,
+    "what is not finite": """
+        torch.linalg.det(torch.tensor([[0.0, 0.0], [0.0, float('nan')]])) | torch.linalg.slogdet(b / b)
+        torch.linalg.det(torch.tensor([[[float('inf'), 0.0], [0.0, 0.0]], [[1.0, 2.0], [3.0, 4.0]]]))
+        torch.linalg.slogdet(torch.tensor([[1.0, 2.0], [3.0, float('nan')]]))
+        torch.linalg.slogdet(torch.tensor([[0.0, 0.0], [0.0, float('inf')]]).to(torch.complex128))
+        torch.logdet(torch.tensor([[0.0, 0.0], [0.0, float('inf')]]))
+        torch.special.gammainc(torch.tensor([[0.0, float('inf'), float('nan')]]), torch.tensor([[0.0], [float('nan')]]))
+        torch.special.gammaincc(c[:3] / 0, c[:3, None] / 0) | torch.special.gammaincc(c[:3, None] / 0, c[:2] * 0)
+        torch.histc(torch.full((4,), 3e38)) | torch.histc(torch.tensor([1e30, 1e30]), 5)
+        torch.histc(torch.tensor([-3e38, 3e38, 1e38]), 4) | torch.histc(torch.tensor([3e38, 1e38, 3e38]), 4, 1e38, 3e38)
+    """,
+    "what is warned of": """
+        torch.frobenius_norm(a, 1) | torch.nuclear_norm(a) | torch.nuclear_norm(a, (0, 1), out=c[0].clone())
+        torch.add(a, 2, alpha=c[1]) | torch.add(a, 2, a) | torch.sub(a, 2.0, alpha=i[1, 1])
+        z.long() | z[:0].long() | a[:0].copy_(z[:0]) | a.copy_(z) | torch.var(a[:0], 1)
+        copy.deepcopy((y := x.detach().requires_grad_(), y.register_hook(print))[0])
+        copy.copy((y := x.detach().requires_grad_(), y.register_hook(print))[0])
+        copy.copy((y := torch.nn.Parameter(a.clone()), y.register_hook(print))[0])
+    """,
 }
 
 
@@ -395,5 +414,5 @@ CALLS = {
 def test_same_as_torch(name):
     for call in [call.strip() for line in CALLS[name].strip().split("\n") for call in line.split("|")]:
         yours, ours = CallRun(torch), CallRun(glassgrad)
-        for line in ["import numpy as np", *TENSORS.strip().split("\n"), f"r = {call}"]:
+        for line in ["import copy, numpy as np", *TENSORS.strip().split("\n"), f"r = {call}"]:
             assert compared(yours, ours, line.strip()) is None, line

@@ -60,9 +60,14 @@ _FRONTS = ("nT", "nTn", "Tn", "Tnn")
 def former(row: Row, values: Sequence[Any], written: bool = False) -> tuple[Sequence[Any], Sequence[Any]]:
     """Inputs and settings of a call as PyTorch once took them: numbers in front of what they scale."""
     count = len(row.inputs)
+    read = as_numbers(values[count:])
+    if len(row.formerly) == 1 and read is not None:  # a tensor of no dimensions is ``alpha``
+        return values[:count], read
     kinds = "".join("T" if isinstance(value, Tensor) else "n" for value in values).rstrip("n")  # which are defaults
     if kinds not in [front + (count - 1) * "T" for front in (("Tn",) if len(row.formerly) == 1 else _FRONTS)]:
-        if (read := as_numbers(values[count:])) is None:
+        if read is None:
+            if "n" not in kinds[:count]:
+                raise TypeError(f"{row.name}(): argument '{row.formerly[0]}' must be Number, not Tensor")
             raise wrong_type(row, values[:count])
         return values[:count], read
     tensors = [value for value in values if isinstance(value, Tensor)]

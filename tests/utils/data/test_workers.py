@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import numpy as np
@@ -185,6 +186,7 @@ def _children():
 def children():
     """A function that names the processes started since the test began and not ended."""
     gc.collect()
+    resource_tracker.ensure_running()  # which shows what it is a moment after it was started
     before = set(_children())
     return lambda: [pid for pid in _children() if pid not in before]
 

@@ -45,7 +45,7 @@ def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None 
         return self
     if own.metadata:
         return wrap(blank(self._array.shape, wanted))
-    if own.kind == "c" and wanted.kind not in "cb":
+    if own.kind == "c" and wanted.kind not in "cb" and self._array.size:
         warn_once(DISCARDED)
     if wanted.kind in "biu" and type(self) is Tensor and self._edge is not None:
         self = wrap(self._array)  # whose history, which may be refused, is not asked
@@ -252,7 +252,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         both = np.broadcast_shapes(have, wanted)
         if both != wanted:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
-    if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
+    if other._array.dtype.kind == "c" and self._array.dtype.kind not in "cb" and self._array.size:
         warn_once(DISCARDED)
     if other._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
         other = detach(other)

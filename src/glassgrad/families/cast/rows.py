@@ -18,7 +18,7 @@ ndarray = np.ndarray
 @op(public=False, hidden=("dtype", "source"), stores=True, forward="linear", batched="point")
 def to_copy(self: Any, /, dtype: Any, source: Any, memory_format: Any = None) -> Any:
     """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
-    own = self.dtype
+    given, own = self, self.dtype
     kind = own.kind
     if own.itemsize == 1 and kind in "fV":
         self, kind = self.astype(np.float32), "f"
@@ -32,12 +32,12 @@ def to_copy(self: Any, /, dtype: Any, source: Any, memory_format: Any = None) ->
         converted = self.astype(dtype)
     if memory_format is not None:
         return layout.laid(converted, layout.format_strides(self.shape, memory_format))
-    if type(self) is not ndarray or self.base is None:
+    if type(given) is not ndarray or given.base is None:
         return converted
-    sizes = self.shape
-    if self.flags.forc and 1 not in sizes and 0 not in sizes or layout.lies_as(converted, self):
+    sizes = given.shape
+    if given.flags.forc and 1 not in sizes and 0 not in sizes or layout.lies_as(converted, given):
         return converted
-    return layout.laid(converted, layout.closed(sizes, strides_of(self)))
+    return layout.laid(converted, layout.closed(sizes, strides_of(given)))
 
 
 def _in_a_byte(a: Any, dtype: Any) -> Any:

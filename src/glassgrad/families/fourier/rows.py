@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...kernels import silent
 from ..linalg.rows import real_part
 
 #: PyTorch's numbers for how a transform is scaled, as NumPy's words: not at all, by the root of n, by n.
@@ -20,11 +21,11 @@ def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     if not dim:
         return np.array(self)
     if len(dim) == 1:
-        fft = np.fft.fft if forward else np.fft.ifft
+        fft = silent.fft if forward else silent.ifft
         return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])  # type: ignore[arg-type]
     if forward:
-        return np.fft.fftn(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
-    return np.fft.ifftn(self, axes=dim, norm=_INVERSE[normalization])  # type: ignore[arg-type]
+        return silent.fftn(self, axes=dim, norm=_FORWARD[normalization])
+    return silent.ifftn(self, axes=dim, norm=_INVERSE[normalization])
 
 
 fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
@@ -34,9 +35,9 @@ fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, 
 def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
     if len(dim) == 1:
-        fft = np.fft.rfft if onesided else np.fft.fft
+        fft = silent.rfft if onesided else silent.fft
         return fft(self, None, dim[0], _FORWARD[normalization])  # type: ignore[arg-type]
-    transform = np.fft.rfftn if onesided else np.fft.fftn
+    transform = silent.rfftn if onesided else silent.fftn
     return transform(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
 
 
@@ -56,8 +57,8 @@ def _slope_of_r2c(grad: Any, self_sizes: Any, dim: Any, normalization: Any, ones
 def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
     """The inverse transforms, real, of what has only the first half of the last dimension."""
     if len(dim) > 1:
-        self = np.fft.ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])  # type: ignore[arg-type]
-    return np.fft.irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])  # type: ignore[arg-type]
+        self = silent.ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])
+    return silent.irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])
 
 
 @fft_c2r.derivative("self")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from glassgrad.kernels import compiled
+from glassgrad.kernels import compiled, silent
 
 _PANEL = 8  # columns eliminated one by one; wider blocks are halved, so that most of the work is matrix products
 _COMPILED_PANEL = 64
@@ -63,6 +63,35 @@ def lu(matrices: Any) -> tuple[Any, Any, Any]:
     if columns > least and least:
         a[:, :, least:] = substituted(a[:, :, :least], a[:, :, least:], False, True)
     return a.reshape(matrices.shape), pivots.reshape(*batch, least), zero_pivots(a).reshape(batch)
+
+
+def determinants(matrices: Any) -> Any:
+    """The determinants; NumPy's, which end at the first zero, are zero too where infinities and NaN come after it."""
+    values = silent.det(matrices)
+    if (values.all() and np.isfinite(values).all()) or np.isfinite(matrices).all():
+        return values
+    factors, is_odd = _factors(matrices)
+    values = np.multiply.reduce(factors, -1)
+    return np.where(is_odd, -values, values)
+
+
+def signs_and_logarithms(matrices: Any) -> tuple[Any, Any]:
+    """The signs of the determinants (of complex ones, their directions), and the logarithms of their sizes."""
+    signs, sizes = silent.slogdet(matrices)
+    if np.isfinite(sizes).all() or np.isfinite(matrices).all():
+        return signs, sizes
+    factors, is_odd = _factors(matrices)
+    lengths = np.abs(factors)
+    turns = factors / lengths if factors.dtype.kind == "c" else np.nan_to_num(np.sign(factors))
+    signs = np.multiply.reduce(turns, -1)
+    return np.where(is_odd, -signs, signs), np.add.reduce(np.log(lengths), -1)
+
+
+def _factors(matrices: Any) -> tuple[Any, Any]:
+    """What elimination leaves in the diagonal of each matrix, and whether the number of its swaps is odd."""
+    packed, pivots, _ = lu(matrices)
+    swaps = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1)
+    return np.diagonal(packed, axis1=-2, axis2=-1), swaps % 2 == 1
 
 
 def _panel(a: Any, pivots: Any, every: Any, low: int, high: int) -> None:
@@ -156,7 +185,7 @@ def _leaf(triangle: Any, right: Any, unit: bool) -> Any:
     if unit:
         clean = clean + np.eye(triangle.shape[-1], dtype=triangle.dtype)
     try:
-        return np.linalg.solve(clean, right)  # elimination finds nothing to do: only substitution is left
+        return silent.solve(clean, right)  # elimination finds nothing to do: only substitution is left
     except np.linalg.LinAlgError:
         return _row_by_row(clean, right)
 
@@ -182,7 +211,7 @@ def roots(matrices: Any) -> Any:
         factors = compiled.linalg.roots(matrices)
         if factors is not None:
             return factors
-    return np.linalg.cholesky(matrices)
+    return silent.cholesky(matrices)
 
 
 def partial_cholesky(matrix: Any) -> tuple[Any, int]:
@@ -194,7 +223,8 @@ def partial_cholesky(matrix: Any) -> tuple[Any, int]:
             return a, step + 1
         a[step, step] = np.sqrt(pivot)
         a[step + 1 :, step] /= a[step, step]
-        a[step + 1 :, step + 1 :] -= np.tril(np.outer(a[step + 1 :, step], a[step + 1 :, step].conj()))
+        below = a[step + 1 :, step]
+        a[step + 1 :, step + 1 :] -= np.tril(below[:, None] * below.conj())
     return a, 0
 
 
@@ -240,7 +270,7 @@ def ldl(matrix: Any, hermitian: bool) -> tuple[Any, Any, int]:
             if width == 2:
                 block = block.copy()
                 block[0, 1] = turned(block[1, 0])
-            scaled = np.linalg.solve(block.T, rest.T).T if rest.size else rest
+            scaled = silent.solve(block.T, rest.T).T if rest.size else rest
             a[last + 1 :, last + 1 :] -= np.tril(scaled @ turned(rest).T)
             a[last + 1 :, step : last + 1] = scaled
         pivots[step : last + 1] = other + 1 if width == 1 else -(other + 1)
@@ -279,7 +309,7 @@ def ldl_solved(factors: Any, pivots: Any, right: Any, hermitian: bool) -> Any:
         block = factors[step : step + width, step : step + width].copy()
         if width == 2:
             block[0, 1] = turned(block[1, 0])
-        solution[step : step + width] = np.linalg.solve(block, solution[step : step + width])
+        solution[step : step + width] = silent.solve(block, solution[step : step + width])
     for step, width in reversed(starts):
         last, other = step + width - 1, abs(int(pivots[step])) - 1
         solution[step : last + 1] -= turned(factors[last + 1 :, step : last + 1]).T @ solution[last + 1 :]

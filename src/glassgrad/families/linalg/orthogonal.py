@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...core.row import op
+from ...kernels import silent
 from ..index.rows import diag_embed, diagonal
 from ..join.rows import cat, tril, triu
 from ..reduce.rows import sum_dim
@@ -22,8 +23,8 @@ def linalg_qr(A: Any, /, mode: str = "reduced") -> Any:  # noqa: N803  PyTorch's
     """Orthonormal columns and an upper triangle, whose product is the matrix."""
     refuse("geqrf_cpu", A)
     if mode == "r":
-        return np.zeros((0,), A.dtype), np.linalg.qr(A, "r")
-    q, r = np.linalg.qr(A, mode)  # type: ignore[call-overload]
+        return np.zeros((0,), A.dtype), silent.qr(A, "r")
+    q, r = silent.qr(A, mode)
     return q, r
 
 
@@ -92,7 +93,7 @@ def raw(A: Any) -> tuple[Any, Any]:  # noqa: N803
     least = min(A.shape[-2:])
     if not A.size:
         return A.copy(), np.zeros((*A.shape[:-2], least), A.dtype)
-    turned, tau = np.linalg.qr(A, "raw")
+    turned, tau = silent.qr(A, "raw")
     return turned.swapaxes(-1, -2), tau
 
 
@@ -126,7 +127,7 @@ def _parts(vectors: Any, tau: Any) -> tuple[Any, Any]:
     upper = np.triu(np.matmul(np.conj(v.swapaxes(-1, -2)), v), 1)
     scale = tau[..., None]
     inner = np.eye(count, dtype=vectors.dtype) + scale * upper
-    return v, np.linalg.solve(inner, scale * np.eye(count, dtype=vectors.dtype))
+    return v, silent.solve(inner, scale * np.eye(count, dtype=vectors.dtype))
 
 
 def _reflected(vectors: Any, tau: Any, other: Any, transpose: bool) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import plan
 from ...core.row import op
+from ...kernels import silent
 from ...ops.declare import COMPOSITES
 from ...tensor.lifted import all_values
 from ..index.rows import together
@@ -124,7 +125,7 @@ def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch'
             identity = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
             return lu_solved(factors, pivots, identity, True, False).swapaxes(-1, -2)
     try:
-        return np.linalg.inv(turned).swapaxes(-1, -2)
+        return silent.inv(turned).swapaxes(-1, -2)
     except np.linalg.LinAlgError:
         factors, pivots, info = triangle.lu(A)
         if not lenient:
@@ -161,7 +162,7 @@ def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) 
 @op(node="LinalgDetBackward0", public=False, batched="first")
 def determinant(A: Any, /) -> Any:  # noqa: N803
     """The determinants of square matrices."""
-    return np.linalg.det(A)
+    return triangle.determinants(A)
 
 
 determinant.derivative(A=lambda grad, A, result: cofactors(grad, A, result))  # noqa: N803
@@ -194,7 +195,7 @@ def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
 @op(outputs=("sign", "logabsdet"), holomorphic=False, public=False, batched="first")
 def linalg_slogdet(A: Any, /) -> Any:  # noqa: N803
     """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes."""
-    sign, size = np.linalg.slogdet(A)
+    sign, size = triangle.signs_and_logarithms(A)
     return sign.astype(A.dtype), size.astype(A.real.dtype)
 
 
@@ -237,7 +238,7 @@ def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any
     elif not left:
         A, B = A.swapaxes(-1, -2), B.swapaxes(-1, -2)  # noqa: N806
     try:
-        solutions = np.linalg.solve(A, B)
+        solutions = silent.solve(A, B)
     except np.linalg.LinAlgError:
         factors, pivots, info = triangle.lu(A)
         if not lenient:
@@ -298,7 +299,7 @@ def exponential(a: Any) -> Any:
     if a.shape[-1] == 1:
         return np.exp(a)
     size = a.real.dtype.itemsize
-    norms = np.abs(a).sum(-2).max(-1, initial=0)
+    norms = np.add.reduce(np.abs(a), -2).max(-1, initial=0)
     top = float(norms.max(initial=0))
     if not math.isfinite(top):
         return np.where(np.isfinite(norms)[..., None, None], exponential(_finite(a, norms)), np.nan).astype(a.dtype)
@@ -310,7 +311,7 @@ def exponential(a: Any) -> Any:
     if most:
         a = a * np.ldexp(np.ones((), a.real.dtype), -halvings)[..., None, None].astype(a.real.dtype)
     even, odd = _parts(a, _TABLE[degree])
-    exponentials = np.linalg.solve(even - odd, even + odd)
+    exponentials = silent.solve(even - odd, even + odd)
     for step in range(most):
         again = halvings > step
         exponentials = np.where(again[..., None, None], np.matmul(exponentials, exponentials), exponentials)

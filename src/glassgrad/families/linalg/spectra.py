@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import op
 from ...core.tensor import wrap
+from ...kernels import silent
 from ...kernels.columns import not_implemented
 from ..index.rows import diag_embed, diagonal
 from ..pointwise.limit import real
@@ -55,7 +56,7 @@ def _numpys_svd(A: Any, *how: bool) -> Any:  # noqa: N803
         marks = is_finite[..., None, None], is_finite[..., None], is_finite[..., None, None]
         return tuple(np.where(mark, part, np.nan).astype(part.dtype) for mark, part in zip(marks, parts, strict=True))
     try:
-        return np.linalg.svd(A, *how)  # type: ignore[call-overload]
+        return silent.svd(A, *how)
     except np.linalg.LinAlgError:
         _diverged(A)
         raise
@@ -299,8 +300,8 @@ def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # n
     side: Any = UPLO
     try:
         if not compute_v:
-            return np.linalg.eigvalsh(A, side), np.zeros((0,), A.dtype)
-        values, vectors = np.linalg.eigh(A, side)
+            return silent.eigvalsh(A, side), np.zeros((0,), A.dtype)
+        values, vectors = silent.eigh(A, side)
     except np.linalg.LinAlgError as error:
         matrix = which(A[..., 0, 0], _diverging(A, side))
         raise LinAlgError(
@@ -314,7 +315,7 @@ def _diverging(A: Any, side: Any) -> int:  # noqa: N803
     """The first matrix of a batch whose eigenvalues are not found."""
     for index, matrix in enumerate(A.reshape(-1, *A.shape[-2:])):
         try:
-            np.linalg.eigvalsh(matrix, side)
+            silent.eigvalsh(matrix, side)
         except np.linalg.LinAlgError:
             return index
     return 0
@@ -353,8 +354,8 @@ def linalg_eig(A: Any, /, compute_v: bool = True, from_real: bool = False) -> An
     kind = np.result_type(A.dtype, np.complex64)
     try:
         if not compute_v:
-            return np.linalg.eigvals(A).astype(kind), np.zeros((0,), kind)
-        values, vectors = np.linalg.eig(A)
+            return silent.eigvals(A).astype(kind), np.zeros((0,), kind)
+        values, vectors = silent.eig(A)
     except np.linalg.LinAlgError as error:
         raise LinAlgError(
             "linalg.eig: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "

@@ -138,7 +138,7 @@ def trace(self: Any, /) -> Any:
     refuse_bools(self, "trace")
     if is_half(self.dtype):
         return self.diagonal().astype(np.float32).sum().astype(self.dtype)
-    return self.diagonal().sum(dtype=np.int64 if self.dtype.kind in "iu" else self.dtype)
+    return np.add.reduce(self.diagonal(), dtype=np.int64 if self.dtype.kind in "iu" else self.dtype)
 
 
 trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
@@ -180,7 +180,8 @@ def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3:
     first, second, third = ([axis for axis in axes if axis not in expand] for expand in (expand1, expand2, expand3))
     left = [axis for axis in axes if axis not in sumdim]
     if i1.dtype.itemsize != 2 or i1.dtype.kind not in "fV":
-        return np.ascontiguousarray(np.einsum(i1, first, i2, second, i3, third, left, optimize=True))
+        with np.errstate(all="ignore"):  # which this function has in Python, so that its warnings are not known as ours
+            return np.ascontiguousarray(np.einsum(i1, first, i2, second, i3, third, left, optimize=True))
     # PyTorch rounds halves after each product, and after each term of a sum over dimension 1
     wide = [array.astype("f4") for array in (i1, i2, i3)]
     both = sorted({*first, *second} & {*left, *third, 1})

@@ -14,6 +14,7 @@ from ...ground import dtypes, errors, modes
 from ...ground.dtypes import Number, called, finfo, float32, float64, need_float
 from ...ground.layout import is_laid, suggested
 from ...ground.listening import audible
+from ...ground.runtime import warn_once
 from ...ground.window import strides_of
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
@@ -185,8 +186,15 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     return vector_norm(input, 2.0 if p is None else p, dims, keepdim, dtype=dtype, out=out)
 
 
+_LEFT = (
+    "at::{} is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. "
+    "Please use `linalg.{}` instead (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/LinearAlgebra.cpp:{}.)"
+)
+
+
 @composite(method=False)
-def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Tensor:
+def frobenius_norm(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Tensor:
     """The square roots of the sums of squares along ``dim``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
@@ -194,6 +202,7 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
     if isinstance(dim, (list, tuple)) and len(dim) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     dims = some_dims(dim, input._array.ndim, "frobenius_norm")
+    warn_once(_LEFT.format("frobenius_norm", "vector_norm(A, 2., dim, keepdim)", 3175 if out is None else 3195))
     if isinstance(out, Tensor) and out.dtype is not (wanted := input.dtype.to_real()):
         raise RuntimeError(errors.OUT_DTYPE.format(wanted=dtypes.c_name(wanted), found=dtypes.c_name(out.dtype)))
     return norm_dim(input, 2.0, dims, keepdim, out=out)  # type: ignore[no-any-return]
@@ -207,6 +216,7 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
     """
     if type(dim) is bool:  # ``(input, keepdim)`` is an overload of its own
         dim, keepdim = None, dim
+    warn_once(_LEFT.format("nuclear_norm", "matrix_norm(A, 'nuc', dim, keepdim)", 3229 if out is None else 3217))
     if dim is None and input._array.ndim > 2:
         dim = -2, -1
     return norm(input, "nuc", dim, keepdim, out=out)  # type: ignore[no-any-return]

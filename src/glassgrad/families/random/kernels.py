@@ -212,7 +212,7 @@ def _by_bisection(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndar
     chances = rows.astype(np.float32) if rows.dtype.itemsize < 4 else rows
     if not chances.size:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    sums = np.cumsum(chances, axis=1)
+    sums = np.add.accumulate(chances, axis=1)
     for row, total in zip(chances, sums[:, -1], strict=True):
         strange = row[~((row >= 0) & (row < np.inf))]  # the first one decides what is said
         if strange.size:

@@ -261,7 +261,8 @@ def _spread_arguments(
         name = "std and var" if function in ("std", "var") else function
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     axes = some_dims(dim, input._array.ndim, function)
-    if red.freedom(input._array.shape, axes, correction) <= 0:
+    sizes = input._array.shape
+    if red.freedom(sizes if input._array.size else (0,) * len(sizes), axes, correction) <= 0:
         warn(
             f"{function}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel). (Triggered internally at "

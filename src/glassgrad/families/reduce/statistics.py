@@ -249,7 +249,7 @@ def _counted(
         hist /= hist.sum()
         for dim, line in enumerate(edges):
             shape = [-1 if i == dim else 1 for i in range(count)]
-            hist /= np.diff(line._array).reshape(shape)
+            hist /= (line._array[1:] - line._array[:-1]).reshape(shape)
     return wrap(hist), edges
 
 

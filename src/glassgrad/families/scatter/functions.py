@@ -10,7 +10,7 @@ from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
-from ...ground.runtime import warn
+from ...ground.runtime import warn_once
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor import writable
@@ -56,13 +56,6 @@ _DEPRECATED = (
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
 )
 _NUMBERS = (int, float, complex, np.number)
-_warned: set[str] = set()
-
-
-def _warn_once(text: str) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        warn(text)
 
 
 def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> tuple[Any, Any, Any]:
@@ -81,7 +74,7 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
             raise RuntimeError("reduce argument must be either add or multiply.")
         kind = "sum" if reduce == "add" else "prod"
         if isinstance(source, Tensor):
-            _warn_once(_DEPRECATED)
+            warn_once(_DEPRECATED)
         else:
             source = masked_fill(blank(input, index._array.shape), _everywhere(index), source)
         return rows.scatter_reduce, (index, source), (dim, kind, True)
@@ -254,7 +247,7 @@ _BETA = (
 
 
 def _check_reduce(reduce: str) -> None:
-    _warn_once(_BETA)
+    warn_once(_BETA)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
 

@@ -31,8 +31,25 @@ i0e, i1, i1e = _function("i0e"), _function("i1"), _function("i1e")
 j0, j1, y0, y1 = _function("j0"), _function("j1"), _function("y0"), _function("y1")
 k0, k1, k0e, k1e = _function("k0"), _function("k1"), _function("k0e"), _function("k1e")
 erfcx, log_ndtr, ndtri = _function("erfcx"), _function("log_ndtr"), _function("ndtri")
-gammainc, gammaincc = _function("gammainc"), _function("gammaincc")
 _airy, _gamma, _zeta = _function("airy"), _function("gamma"), _function("zeta")
+_gammainc, _gammaincc = _function("gammainc"), _function("gammaincc")
+
+
+def gammainc(a: Any, x: Any) -> Any:
+    """The lower incomplete gamma function; at its ends what it has there, even where the other argument is NaN."""
+    return _with_ends(_gammainc(a, x), a, x, 0)
+
+
+def gammaincc(a: Any, x: Any) -> Any:
+    """The upper incomplete gamma function; at its ends what it has there, even where the other argument is NaN."""
+    return _with_ends(_gammaincc(a, x), a, x, 1)
+
+
+def _with_ends(value: Any, a: Any, x: Any, least: int) -> Any:
+    if not np.isnan(value).any():
+        return value
+    value = np.where(np.isnan(a) & (x == 0) | np.isnan(x) & (a == math.inf), value.dtype.type(least), value)
+    return np.where(np.isnan(a) & (x == math.inf), value.dtype.type(1 - least), value)[()]
 
 
 def airy_ai(x: Any) -> Any:

@@ -138,14 +138,15 @@ class _Description:
         values = [getattr(part, name, None) for name in names]
         state = getattr(part, "__dict__", None)
         if isinstance(part, Tensor):
-            warn_of_hooks(part)
+            if self.memo is None:
+                warn_of_hooks(part)
             grad = part._grad
             state = {name: value for name, value in part.__dict__.items() if name not in OWN or name in _KEPT}
             if self.memo is not None and grad is not None:
                 state["_grad"] = grad
         elif isinstance(part, Record):
             values[names.index("run")] = _way_back(part)
-        elif isinstance(part, Hooks):
+        elif isinstance(part, Hooks) and self.memo is None:
             warn_of_each(part.tensor_hooks, part.pre_hooks, part.post_hooks)
         return _Made(
             type(part),

@@ -216,7 +216,12 @@ def _own_state(self: Tensor) -> dict[str, Any] | None:
 
 def reduce_leaf(self: Tensor) -> tuple[Any, ...]:
     """What pickles of leaves and ``copy.copy`` keep: data, strides, ``requires_grad``, attributes; no history."""
-    warn_of_hooks(self)
+    if type(self) is not Parameter:
+        warn_of_hooks(self)
+    return _parts_of(self)
+
+
+def _parts_of(self: Tensor) -> tuple[Any, ...]:
     data = self._array
     kind, requires_grad, state = self.dtype, self.requires_grad, _own_state(self)
     if data.dtype.metadata is not None:
@@ -251,7 +256,7 @@ def copy_leaf(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if type(self) is Parameter:
         twin = memo[id(self)] = Parameter(wrap(np.array(self._array)), self.requires_grad)
         return twin  # type: ignore[no-any-return]
-    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = reduce_leaf(self)
+    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = _parts_of(self)
     out = rebuild(cls, copy.deepcopy(owner, memo), offset, sizes, strides, kind, requires_grad, None)
     memo[id(self)] = out
     if state:

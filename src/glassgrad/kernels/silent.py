@@ -1,0 +1,32 @@
+"""Functions that NumPy has in Python, without its warnings: PyTorch is silent about overflow and division by zero.
+
+What NumPy tells of our own lines is told in the name of our modules, and left out by it. What these would tell is told
+in the name of NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+def _silent(module: ModuleType, names: str) -> list[Callable[..., Any]]:
+    return [_silenced(getattr(module, name)) for name in names.split()]
+
+
+def _silenced(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def silent(*args: Any, **kwargs: Any) -> Any:
+        with np.errstate(all="ignore"):  # a new one for each call: threads share none
+            return function(*args, **kwargs)
+
+    return silent
+
+
+fft, fftn, ifft, ifftn, irfft, rfft, rfftn = _silent(np.fft, "fft fftn ifft ifftn irfft rfft rfftn")
+cholesky, det, inv, qr, slogdet, solve, svd = _silent(np.linalg, "cholesky det inv qr slogdet solve svd")
+eig, eigh, eigvals, eigvalsh = _silent(np.linalg, "eig eigh eigvals eigvalsh")
