@@ -19,9 +19,12 @@ def _silent(module: ModuleType, names: str) -> list[Callable[..., Any]]:
 
 
 def _silenced(function: Callable[..., Any]) -> Callable[..., Any]:
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        return np.errstate(all="ignore")(function)
+
     @wraps(function)
     def silent(*args: Any, **kwargs: Any) -> Any:
-        with np.errstate(all="ignore"):  # a new one for each call: threads share none
+        with np.errstate(all="ignore"):  # a new one for each call: before NumPy 2 threads could not share one
             return function(*args, **kwargs)
 
     return silent

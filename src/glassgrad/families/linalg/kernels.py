@@ -68,7 +68,7 @@ def lu(matrices: Any) -> tuple[Any, Any, Any]:
 def determinants(matrices: Any) -> Any:
     """The determinants; NumPy's, which end at the first zero, are zero too where infinities and NaN come after it."""
     values = silent.det(matrices)
-    if (values.all() and np.isfinite(values).all()) or np.isfinite(matrices).all():
+    if (matrices.ndim == 2 and 0 < abs(values) < math.inf) or np.isfinite(matrices).all():
         return values
     factors, is_odd = _factors(matrices)
     values = np.multiply.reduce(factors, -1)
@@ -78,7 +78,7 @@ def determinants(matrices: Any) -> Any:
 def signs_and_logarithms(matrices: Any) -> tuple[Any, Any]:
     """The signs of the determinants (of complex ones, their directions), and the logarithms of their sizes."""
     signs, sizes = silent.slogdet(matrices)
-    if np.isfinite(sizes).all() or np.isfinite(matrices).all():
+    if (matrices.ndim == 2 and math.isfinite(sizes)) or np.isfinite(matrices).all():
         return signs, sizes
     factors, is_odd = _factors(matrices)
     lengths = np.abs(factors)

@@ -192,11 +192,13 @@ def histc(self: Any, /, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     kind = values.dtype.type
     low, high = kind(low), kind(high)
     values = values[(values >= low) & (values <= high)]
-    if not np.isfinite(high - low):  # PyTorch's edges are none then, and it counts nothing
-        values = values[:0]
-    places = ((values - low) * kind(bins) / (high - low)).astype(np.float64)
-    # where the ends are one number, rounded, PyTorch counts in the middle; and what overflows in the first part
-    indices = np.where(np.isfinite(places), places, np.isnan(places) * (bins // 2)).astype(np.intp)
+    places = (values - low) * kind(bins) / (high - low)
+    if low == high or not np.isfinite((high - low) * kind(bins)):
+        if not np.isfinite(high - low):  # PyTorch's edges are none then, and it counts nothing
+            places = places[:0]
+        # where the ends are one number, rounded, it counts in the middle; and what overflows in the first part
+        places = np.where(np.isfinite(places), places.astype(np.float64), np.isnan(places) * (bins // 2))
+    indices = places.astype(np.intp)
     indices[indices == bins] = bins - 1
     return np.bincount(indices, minlength=bins).astype(self.dtype)
 
