@@ -174,6 +174,9 @@ OWN_WARNINGS = re.compile(
 )
 
 
+HOOK = re.compile(r"<function \S+ at \S+>")
+
+
 class Run:
     """A program in one engine: what its lines gave."""
 
@@ -211,7 +214,7 @@ class Run:
                 self.told = "", ""
             finally:
                 self.engine.set_warn_always(False)
-        told = {(each.category.__name__, clean(each.message)) for each in warned}
+        told = {(each.category.__name__, HOOK.sub("a hook", clean(each.message))) for each in warned}
         self.warned = {each for each in told if not OWN_WARNINGS.search(each[1])}
         return self.told
 

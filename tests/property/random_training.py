@@ -180,6 +180,8 @@ class TrainingRun(Run):
 
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
+        # PyTorch's compiler, once any of its parts is imported, leaves parameters unchecked for good
+        engine.distributions.Distribution.set_default_validate_args(True)
         self.is_lost = False  # whether a line asked for what there is not
         self.scope["plans"] = engine.optim.lr_scheduler
         for name in ("prune", "parametrize", "parametrizations", "rnn"):

@@ -387,6 +387,10 @@ CALLS = {
         torch.autograd.grad(torch.var((y := x[0, 0] * 1), 0, correction=2), y)
         torch.autograd.grad(x.var(correction=7), x) | torch.autograd.grad(x.std(correction=7), x)
         torch.autograd.grad(torch.std_mean((y := x[0, 0] * 1), 0)[0], y)
+        torch.ones(4, 2, 5).baddbmm_(torch.ones(4, 3, 2), torch.ones(4, 2, 5)) | torch.linalg.solve(b.half(), a.half())
+        torch.ones(1, 5).baddbmm_(torch.ones(4, 3, 2), torch.ones(4, 2, 5)) | torch.linalg.solve(b.half(), b.half())
+        torch.nn.functional.conv_transpose1d(a[:, :1].half(), torch.ones(2, 1, 2).half(), None, 2, 1)
+        torch.nn.functional.conv_transpose1d(a[:, :1].bfloat16(), torch.ones(2, 1, 2).bfloat16(), None, 2, 1)
     """,
     "what is not finite": """
         torch.linalg.det(torch.tensor([[0.0, 0.0], [0.0, float('nan')]])) | torch.linalg.slogdet(b / b)
@@ -397,12 +401,15 @@ CALLS = {
         torch.special.gammainc(torch.tensor([[0.0, float('inf'), float('nan')]]), torch.tensor([[0.0], [float('nan')]]))
         torch.special.gammaincc(c[:3] / 0, c[:3, None] / 0) | torch.special.gammaincc(c[:3, None] / 0, c[:2] * 0)
         torch.histc(torch.full((4,), 3e38)) | torch.histc(torch.tensor([1e30, 1e30]), 5)
+        torch.tensor([1e10, -1e19, float('inf')]).double().to(torch.uint8) | torch.tensor([1e19, 2e19]).to(torch.uint64)
         torch.histc(torch.tensor([-3e38, 3e38, 1e38]), 4) | torch.histc(torch.tensor([3e38, 1e38, 3e38]), 4, 1e38, 3e38)
     """,
     "what is warned of": """
         torch.frobenius_norm(a, 1) | torch.nuclear_norm(a) | torch.nuclear_norm(a, (0, 1), out=c[0].clone())
         torch.add(a, 2, alpha=c[1]) | torch.add(a, 2, a) | torch.sub(a, 2.0, alpha=i[1, 1])
         z.long() | z[:0].long() | a[:0].copy_(z[:0]) | a.copy_(z) | torch.var(a[:0], 1)
+        torch.ger(a[0], a[1], out=torch.zeros(0)) | a[:, :1].expand(2, 3).masked_fill_(a > 2, 1)
+        a[0].expand(2, 3).index_put_((a > 2,), c[1]) | a[0].expand(2, 3).index_put_((i[0, :2],), c[1])
         copy.deepcopy((y := x.detach().requires_grad_(), y.register_hook(print))[0])
         copy.copy((y := x.detach().requires_grad_(), y.register_hook(print))[0])
         copy.copy((y := torch.nn.Parameter(a.clone()), y.register_hook(print))[0])

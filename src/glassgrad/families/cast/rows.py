@@ -56,7 +56,11 @@ to_copy.derivative(self=lambda grad, dtype, source: to_copy(grad, source, dtype)
 def _whole(self: Any, dtype: Any) -> Any:
     """Floats as integers; those that do not fit become what PyTorch's conversion on x86 gives."""
     if dtype.kind == "u" or dtype.itemsize < 4:  # via the wider type, cut off, on every machine
-        return self.astype("i8" if dtype.itemsize > 2 else "i4").astype(dtype)
+        is_wide = dtype.itemsize > 2 or dtype.itemsize == 1 and dtype.kind == "u" and self.dtype.itemsize == 8
+        whole = self.astype("i8" if is_wide else "i4").astype(dtype)
+        if dtype.itemsize == 8 and (upper := self >= 2.0**63).any():
+            whole = np.where(upper, (self - 2.0**63).astype("i8").astype(dtype) ^ dtype.type(2**63), whole)
+        return whole
     return self.astype(dtype)
 
 

@@ -218,7 +218,7 @@ def _check_rest(
                 f"output padding must be smaller than either stride or dilation, but got {' '.join(parts)}"
             )
         result = rows.result_sizes(input, weight, stride, padding, dilation, True, extra)
-        if min(result) < (0 if input.dtype.itemsize <= 4 else 1):
+        if min(result) < (0 if rows.scalar_name(input) in ("Float", "BFloat16", "ComplexFloat") else 1):
             before = [1, *sizes] if flat else sizes
             after = [1, *result] if flat else result
             raise RuntimeError(

@@ -373,13 +373,16 @@ def expanded_warning(function: str) -> str:
     )
 
 
+def _is_spread(indices: Indices, values: Tensor, accumulate: bool) -> bool:
+    """Whether one number is spread by a mask, which PyTorch leaves to ``masked_fill_``."""
+    masks = [index for index in indices if index is not None]
+    return not accumulate and values._array.size == len(masks) == 1 and masks[0]._array.dtype.kind == "b"
+
+
 def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Tensor:
     """One number that a mask spreads, in the dtype of ``target``, which PyTorch fills with it; others as they are."""
     kind, own = target._array.dtype, values._array
-    if accumulate or own.size != 1 or kind.metadata is not None:
-        return values
-    masks = [index for index in indices if index is not None]
-    if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
+    if kind.metadata is not None or not _is_spread(indices, values, accumulate):
         return values
     values = _shed(values)
     if own.dtype == kind:
@@ -407,6 +410,8 @@ def put_in_place(function: str, target: Tensor, given: list[Any], values: Tensor
     array = target._array
     if writable.is_doubled(array):
         warn(expanded_warning(function))
+        if _is_spread(indices, values, accumulate):
+            warn(expanded_warning("masked_fill_"))
         values = write.separate(target, values)
         for axis, step in enumerate(array.strides):
             if not step:

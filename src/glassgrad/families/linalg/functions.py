@@ -68,8 +68,6 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     if len(n) > 1 and n[-1] == n[-2] and not is_vector(n, m) and len(m) < 2:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     square("linalg.solve", A)
-    if A._array.dtype not in LAPACK:
-        raise not_implemented("lu_cpu", A._array)
     rows_, columns = (m[-1], 1) if is_vector(n, m) else m[-2:]
     if (rows_ if left else columns) != n[-1]:
         equation = "AX = B" if left else "XA = B"
@@ -77,6 +75,8 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
             f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n[-2]}x{n[-1]} and "
             f"{rows_}x{columns})"
         )
+    if A._array.dtype not in LAPACK:
+        raise not_implemented("lu_cpu", A._array)
 
 
 @audible

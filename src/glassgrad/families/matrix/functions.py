@@ -10,7 +10,7 @@ from ...core.call import is_like_tensor
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
-from ...ground.runtime import warn
+from ...ground.runtime import warn, warn_once
 from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import COMPOSITES, composite
@@ -248,12 +248,19 @@ def _has_sizes(dims: tuple[int, int, int]) -> Any:
         if (a.ndim, b.ndim) != dims[1:] or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
             return  # which is told first, as are the dtypes
         sizes = [*a.shape[:-1], *b.shape[b.ndim - 1 :]][: dims[0]]
+        if dims[0] > 2 and not _stretches(self.shape, sizes):
+            return
         if self.dtype == a.dtype == b.dtype and sizes != [*self.shape] and (dims[0] > 1 or self.size == 1):
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size {sizes} should match"
             )
 
     return check
+
+
+def _stretches(sizes: tuple[int, ...], wanted: list[int]) -> bool:
+    pairs = zip(sizes[::-1], wanted[::-1], strict=False)
+    return len(sizes) <= len(wanted) and all(size in (1, other) for size, other in pairs)
 
 
 def _check_addr(self: Any, a: Any, b: Any) -> None:
@@ -307,7 +314,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 # -- products of two --------------------------------------------------------------------------------------------------
 
 
-@composite("ger")
+@composite()
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
     """The product of each element of one vector with each of another."""
     for name, tensor in (("self", input), ("vec2", vec2)):
@@ -315,6 +322,17 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
     product = view(input, (input._array.shape[0], 1)) * vec2  # type: ignore[operator]
     return product if out is None else into("outer", (input, vec2), out, product, "")
+
+
+@composite()
+def ger(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
+    """:func:`outer` by its former name."""
+    if out is not None:
+        warn_once(
+            "torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead. "
+            "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/LinearAlgebra.cpp:1270.)"
+        )
+    return outer(input, vec2, out=out)
 
 
 @composite()
