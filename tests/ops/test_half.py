@@ -56,6 +56,32 @@ def test_numbers_beside_halves(name, kind):
             np.testing.assert_array_equal(a, b)
 
 
+#: A little more than half way from one half to the next, which a float does not hold: what is rounded twice is less.
+MIDDLE = 1 + 2**-11 + 2**-40
+ROUNDED = {
+    "to": lambda e: e.tensor([MIDDLE], dtype=e.float64).half(),
+    "tensor": lambda e: e.tensor([MIDDLE, 1.0], dtype=e.float16),
+    "tensor of one": lambda e: e.tensor(MIDDLE, dtype=e.float16),
+    "from NumPy": lambda e: e.as_tensor(np.array([MIDDLE])).to(e.float16),
+    "full": lambda e: e.full((2,), MIDDLE, dtype=e.float16),
+    "fill_": lambda e: e.zeros(2, dtype=e.float16).fill_(MIDDLE),
+    "a number beside zeros": lambda e: e.zeros(2, dtype=e.float16) + MIDDLE,
+    "copy_": lambda e: e.zeros(1, dtype=e.float16).copy_(e.tensor([MIDDLE], dtype=e.float64)),
+    "add_": lambda e: e.zeros(1, dtype=e.float16).add_(e.tensor([MIDDLE], dtype=e.float64)),
+    "out": lambda e: e.add(e.tensor([MIDDLE], dtype=e.float64), 0, out=e.zeros(1, dtype=e.float16)),
+    "masked_fill": lambda e: e.zeros(1, dtype=e.float16).masked_fill(e.tensor([True]), MIDDLE),
+    "part": lambda e: e.slice_scatter(e.zeros(2), e.tensor([MIDDLE], dtype=e.float64).half().float(), 0, 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_doubles_become_halves_by_way_of_floats(name):
+    from tests.torch_reference import torch
+
+    assert ROUNDED[name](glassgrad).tolist() == ROUNDED[name](torch).tolist()
+    assert ROUNDED[name](torch).max() == 1.0
+
+
 LAYERS = {
     "layer_norm": lambda F, x, w, b: F.layer_norm(x, (6,), w, b),
     "group_norm": lambda F, x, w, b: F.group_norm(x.transpose(1, 2).contiguous(), 2, w, b),

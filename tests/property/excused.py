@@ -371,6 +371,7 @@ REASONS = [
     Reason("PyTorch records what is composed", "refused", "automatic diff", "out="),
     Reason("which of its steps is told", "words", "_fft_c2c.*_fft_r2c.*automatic", last("ihfft[2n]", "out=")),
     Reason("which of its steps is told", "words", r"aten::(\w+)_ is not implemented.* aten::\1 is not implemented"),
+    Reason("which of several faults", "words", "repeat dims can not.*expected scalar type"),
     Reason("PyTorch resizes what it makes", "warning", "was resized since", "ldexp|binomial"),
     Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", "triangular_solve|cholesky"),
     Reason("what hooks give back lies otherwise", "numbers.grad", "", r"saved_tensors_hooks(.|\n)*det\("),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import listening, modes
+from ..ground import dtypes, listening, modes
 from . import call, history
 from .record import Record, VersionCounter
 from .row import Row
@@ -119,5 +119,7 @@ def store(target: Tensor, result: Any) -> None:
         return
     if type(result) is ndarray and np.may_share_memory(result, target._array):
         result = result.copy()
+    if target._array.dtype.char == "e" and type(result) is ndarray:
+        result = dtypes.cast(result, target._array.dtype)
     np.copyto(target._array, result, casting="unsafe")
     version.version += 1

@@ -237,12 +237,19 @@ def type_name(kind: dtype) -> str:
 _STORED = {"f8": "double", "f4": "float", "f2": "c10::Half", "V2": "c10::BFloat16", "i4": "int"}
 
 
+def cast(array: Any, kind: np.dtype[Any]) -> Any:
+    """An array as another dtype; doubles become halves by way of floats: PyTorch rounds twice, and NumPy once."""
+    if kind.char == "e" and array.dtype.char == "d":
+        array = array.astype(np.float32)
+    return array.astype(kind)
+
+
 def converted(array: Any, kind: np.dtype[Any]) -> Any:
     """An array as another dtype; what repeats goes on doing so: NumPy's copy would lie as no result of PyTorch's."""
     if 0 not in array.strides:
-        return array.astype(kind)
+        return cast(array, kind)
     once = array[tuple(slice(None if stride else 1) for stride in array.strides)]
-    return np.broadcast_to(once.astype(kind), array.shape)
+    return np.broadcast_to(cast(once, kind), array.shape)
 
 
 def need_number(function: str, name: str, value: Any) -> None:

@@ -127,10 +127,13 @@ def native_batch_norm(
     halves = stored.itemsize == 2  # PyTorch computes with the statistics that it keeps
     spread = variance
     if halves:
-        means, centred = means.astype(stored).astype(F64), False
+        kept = means.astype(stored).astype(F64)
         if stored.kind == "V":  # in bfloat16 the sums are kept, too
+            if lines.s == 1 or not input.flags.c_contiguous:  # of what is off the mean that is kept
+                variance = variance + (kept - means) ** 2
             variance = (variance * n).astype(stored).astype(F64) / n
             spread = variance.astype(stored).astype(F64)
+        means, centred = kept, False
     rstd = 1 / np.sqrt(spread + eps)
     if halves:
         rstd = rstd.astype(stored).astype(F64)

@@ -29,7 +29,7 @@ def to_copy(self: Any, /, dtype: Any, source: Any, memory_format: Any = None) ->
     elif dtype.itemsize == 1 and dtype.kind in "fV":
         converted = _in_a_byte(self, dtype)
     else:
-        converted = self.astype(dtype)
+        converted = dtypes.cast(self, dtype)
     if memory_format is not None:
         return layout.laid(converted, layout.format_strides(self.shape, memory_format))
     if type(given) is not ndarray or given.base is None:
@@ -92,7 +92,7 @@ def copy(self: Any, src: Any, /) -> Any:
     if src.dtype.kind == "f" and self.dtype.kind in "iu":
         src = _whole(src, self.dtype)
     elif src.dtype is not self.dtype:
-        src = src.astype(self.dtype)
+        src = dtypes.cast(src, self.dtype)
     return np.broadcast_to(src, self.shape)
 
 
@@ -120,7 +120,7 @@ fill_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: who
 @op(node="FillBackward2", inplace=True, public=False, one_value=True, stores=True, batched="point")
 def fill_with_number(self: Any, /, value: Any) -> Any:
     """What ``fill_`` writes for a number."""
-    return np.broadcast_to(np.asarray(value).astype(self.dtype), self.shape)
+    return np.broadcast_to(dtypes.cast(np.asarray(value), self.dtype), self.shape)
 
 
 fill_with_number.derivative(self=lambda grad: zero_like(grad))

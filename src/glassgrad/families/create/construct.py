@@ -97,7 +97,8 @@ def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
     if cls is list and data:
         types = set(map(type, data))
         if types == _FLOAT and (kind is None or kind.kind == "f"):
-            return np.array(data, kind or dtypes.get_default_dtype().numpy)
+            kind = kind or dtypes.get_default_dtype().numpy
+            return dtypes.cast(np.array(data), kind) if kind.char == "e" else np.array(data, kind)
         if types == _INT and kind is None:
             return _of_integers(data, _INT64)
     if isinstance(data, Tensor):
@@ -125,7 +126,7 @@ def _cast(array: Any, kind: np.dtype[Any] | None) -> Any:
         kind = dtypes.of(array.dtype).numpy
         out = array if array.dtype is kind else array.view(kind)  # equal dtypes may be several objects
     else:
-        out = array.astype(kind)
+        out = dtypes.cast(array, kind)
     return out[()] if out.ndim == 0 else out
 
 
@@ -290,7 +291,7 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
         raise TypeError(f"must be real number, not {type(value).__name__}")
     else:
         value = complex(value) if kind.kind == "c" else float(value)  # type: ignore[arg-type]
-    return np.asarray(value).astype(kind)[()]
+    return dtypes.cast(np.asarray(value), kind)[()]
 
 
 def _check_integer(value: Any, kind: np.dtype[Any]) -> None:

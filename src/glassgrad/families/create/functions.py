@@ -96,7 +96,7 @@ def filling(value: Any, kind: np.dtype[Any], count: int = 2) -> Any:
         value = value.real
     if code in "iu":
         value = int(value)
-    return np.asarray(value).astype(kind)[()]
+    return dtypes.cast(np.asarray(value), kind)[()]
 
 
 # -- making -----------------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         return bernoulli(default_generator, 1 - p, (*sizes[:2], *(1,) * (len(sizes) - 2)), kind)
     like = input._array if type(input._array) is np.ndarray else np.empty((), kind)
-    if 0 in like.strides:  # the memory that is drawn over is new
+    if not like.flags.forc:  # the memory that is drawn over is new: nothing is in it twice
         like = dense_like(like, kind)
     return _over(like, p)
 

@@ -452,7 +452,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     else:
         part, indices = _walked(self, key)
     if number:
-        value = wrap(np.asarray(value).astype(self._array.dtype)[()])
+        value = wrap(dtypes.cast(np.asarray(value), self._array.dtype)[()])
     sizes = part._array.shape
     if indices:
         put_in_place("index_put_", part, indices, _shed(value))

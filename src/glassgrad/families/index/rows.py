@@ -503,7 +503,7 @@ def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
     """``self`` with a number where ``mask`` holds."""
     if self.shape != mask.shape:
         together(mask.shape, self.shape)
-    return _row_by_row(np.where(mask, np.asarray(value).astype(self.dtype), self))
+    return _row_by_row(np.where(mask, dtypes.cast(np.asarray(value), self.dtype), self))
 
 
 masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes))

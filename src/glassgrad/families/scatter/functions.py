@@ -234,7 +234,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     row, others, settings = _filling(self, dim, index, value)
     if writable.is_doubled(self._array):
         everywhere = [None] * slices.filled_axis(self._array, index._array, dim)
-        filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
+        filling = value if isinstance(value, Tensor) else wrap(dtypes.cast(np.asarray(value), self._array.dtype))
         put_in_place("index_fill_", self, [*everywhere, index], filling)
         return self
     return write.in_place(row.row, self, others, settings)

@@ -172,7 +172,7 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     out = np.array(self, order="C")
     if index.size:
         dtypes.check_number(value, self.dtype)
-        out.reshape(out.shape or (1,))[along_axis(index, axis)] = np.asarray(value).astype(self.dtype)
+        out.reshape(out.shape or (1,))[along_axis(index, axis)] = dtypes.cast(np.asarray(value), self.dtype)
     return out
 
 
