@@ -327,3 +327,23 @@ def test_tolerances_of_pseudoinverse_and_rank():
                           array(engine.linalg.matrix_rank(x, **given))))  # fmt: skip
         for mine, yours in zip(*found, strict=True):
             np.testing.assert_allclose(mine, yours, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 20.0])
+def test_slopes_of_exponentials_keep_their_digits_beside_large_gradients(scale):
+    """By the divided differences of a symmetric matrix's eigenvalues; PyTorch's have no digit of the larger one."""
+    symmetric = numbers(4, 4) * scale
+    symmetric = symmetric + symmetric.T
+    values, vectors = np.linalg.eigh(symmetric)
+    first, second = np.meshgrid(values, values)
+    with np.errstate(invalid="ignore"):
+        slopes = (np.exp(first) - np.exp(second)) / (first - second)
+    np.fill_diagonal(slopes, np.exp(values))
+    wanted = vectors @ (slopes * np.diag(2 * np.exp(values))) @ vectors.T
+    x = glassgrad.from_numpy(symmetric).requires_grad_()
+    glassgrad.linalg.matrix_exp(x).square().sum().backward()
+    np.testing.assert_allclose(array(x.grad), wanted, rtol=1e-10, atol=1e-12 * np.abs(wanted).max())
+    several = glassgrad.from_numpy(np.stack([symmetric, 0 * symmetric])).requires_grad_()
+    glassgrad.linalg.matrix_exp(several).square().sum().backward()
+    np.testing.assert_allclose(array(several.grad)[0], array(x.grad), rtol=1e-10, atol=1e-12 * np.abs(wanted).max())
+    assert glassgrad.autograd.gradcheck(glassgrad.linalg.matrix_exp, [glassgrad.from_numpy(numbers(3, 3)).requires_grad_()])

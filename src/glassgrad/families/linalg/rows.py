@@ -353,7 +353,21 @@ def linalg_matrix_exp(self: Any, /) -> Any:
     return exponential(self)
 
 
-linalg_matrix_exp.derivative(self=lambda grad, self: upper_right(linalg_matrix_exp(blocks(adjoint(self), grad))))
+@op(constant=True, public=False, batched="first")
+def magnitude(self: Any, /) -> Any:
+    """The power of two near the largest element of each matrix; one where there is none, or none that is finite."""
+    largest = np.abs(self).max((-2, -1), keepdims=True, initial=0)
+    usual = (largest > 0) & np.isfinite(largest)
+    return np.exp2(np.floor(np.log2(np.where(usual, largest, 1)))).astype(self.real.dtype)
+
+
+def _slope_of_exp(grad: Any, self: Any) -> Any:
+    """Linear in the gradient, which is made small: beside a large one the scaling would leave no digit of the rest."""
+    size = magnitude(grad)
+    return upper_right(linalg_matrix_exp(blocks(adjoint(self), grad / size))) * size
+
+
+linalg_matrix_exp.derivative(self=lambda grad, self: _slope_of_exp(grad, self))
 
 
 @op(holomorphic=False, public=False, batched="first")

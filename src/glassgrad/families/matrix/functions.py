@@ -444,7 +444,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
     """The vectors perpendicular to those of both inputs, along ``dim`` or the first dimension of size 3."""
     demand("cross", input=input, other=other)
     if dim is None:
-        if input._array.ndim == other._array.ndim:
+        if input._array.ndim == other._array.ndim and out is None:
             warn(
                 "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
                 "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree with "
