@@ -55,9 +55,9 @@ to_copy.derivative(self=lambda grad, dtype, source: to_copy(grad, source, dtype)
 
 def _whole(self: Any, dtype: Any) -> Any:
     """Floats as integers; those that do not fit become what PyTorch's conversion on x86 gives."""
-    if dtype.kind == "u" or dtype.itemsize < 4:  # via the wider type, cut off, on every machine
-        is_wide = dtype.itemsize > 2 or dtype.itemsize == 1 and dtype.kind == "u" and self.dtype.itemsize == 8
-        whole = self.astype("i8" if is_wide else "i4").astype(dtype)
+    if dtype.kind == "u" or dtype.itemsize < 4:  # via a wider type, cut off, on every machine
+        of_doubles = self.dtype.itemsize == 8 and dtype == np.uint8
+        whole = self.astype("i8" if dtype.itemsize > 2 or of_doubles else "i4").astype(dtype)
         if dtype.itemsize == 8 and (upper := self >= 2.0**63).any():
             whole = np.where(upper, (self - 2.0**63).astype("i8").astype(dtype) ^ dtype.type(2**63), whole)
         return whole

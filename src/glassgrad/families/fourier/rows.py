@@ -22,7 +22,7 @@ def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
         return np.array(self)
     if len(dim) == 1:
         fft = silent.fft if forward else silent.ifft
-        return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])  # type: ignore[arg-type]
+        return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])
     if forward:
         return silent.fftn(self, axes=dim, norm=_FORWARD[normalization])
     return silent.ifftn(self, axes=dim, norm=_INVERSE[normalization])
@@ -36,9 +36,9 @@ def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
     if len(dim) == 1:
         fft = silent.rfft if onesided else silent.fft
-        return fft(self, None, dim[0], _FORWARD[normalization])  # type: ignore[arg-type]
+        return fft(self, None, dim[0], _FORWARD[normalization])
     transform = silent.rfftn if onesided else silent.fftn
-    return transform(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
+    return transform(self, axes=dim, norm=_FORWARD[normalization])
 
 
 @fft_r2c.derivative("self")

@@ -361,13 +361,11 @@ def magnitude(self: Any, /) -> Any:
     return np.exp2(np.floor(np.log2(np.where(usual, largest, 1)))).astype(self.real.dtype)
 
 
+@linalg_matrix_exp.derivative("self")
 def _slope_of_exp(grad: Any, self: Any) -> Any:
     """Linear in the gradient, which is made small: beside a large one the scaling would leave no digit of the rest."""
     size = magnitude(grad)
     return upper_right(linalg_matrix_exp(blocks(adjoint(self), grad / size))) * size
-
-
-linalg_matrix_exp.derivative(self=lambda grad, self: _slope_of_exp(grad, self))
 
 
 @op(holomorphic=False, public=False, batched="first")
