@@ -388,6 +388,7 @@ CALLS = {
         torch.autograd.grad(x.var(correction=7), x) | torch.autograd.grad(x.std(correction=7), x)
         torch.autograd.grad(torch.std_mean((y := x[0, 0] * 1), 0)[0], y)
         torch.ones(4, 2, 5).baddbmm_(torch.ones(4, 3, 2), torch.ones(4, 2, 5)) | torch.linalg.solve(b.half(), a.half())
+        torch.take_along_dim(c[1], i[0, 0], 0) | torch.take_along_dim(c[1], i[0, 0]) | c[1].take_along_dim(i[0, 0], -1)
         torch.ones(1, 5).baddbmm_(torch.ones(4, 3, 2), torch.ones(4, 2, 5)) | torch.linalg.solve(b.half(), b.half())
         torch.nn.functional.conv_transpose1d(a[:, :1].half(), torch.ones(2, 1, 2).half(), None, 2, 1)
         torch.nn.functional.conv_transpose1d(a[:, :1].bfloat16(), torch.ones(2, 1, 2).bfloat16(), None, 2, 1)

@@ -1187,6 +1187,23 @@ PROGRAMS = {
         a = torch.ones(0, 2).roll((1, 2), (5, 6))
         b = torch.ones(()).roll((1, 2), (-1, 0))
     """,
+    "leaves that were given a history take no gradient": """
+        a = torch.ones(3, requires_grad=True)
+        b = torch.ones(1, requires_grad=True)
+        c = (a * b).sum() + b
+        a.requires_grad_(False)
+        a.mul_(c)
+        torch.autograd.grad(a.sum(), b, retain_graph=True)
+        a.sum().backward(retain_graph=True)
+        c.sum().backward(retain_graph=True)
+        d = torch.ones(1, 3).view(3).requires_grad_()
+        e = d.sum() * b
+        d.requires_grad_(False)
+        d[...] = e
+        e.backward(retain_graph=True)
+        d.sum().backward(inputs=[b], retain_graph=True)
+        d.sum().backward(create_graph=True)
+    """,
 }
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..ground import errors
-from .record import VersionCounter
-from .tensor import Tensor, new, wrap
+from .record import Record, VersionCounter
+from .tensor import Tensor, edge_of, new, wrap
 
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
@@ -42,9 +42,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_wanted(leaf: Any) -> bool:
-    """Whether a leaf still requires gradients: a plain one by its edge, a view by that of its place."""
-    place = leaf._edge
-    return getattr(place, "edge", place) is not None
+    """Whether a leaf still requires gradients; RuntimeError where it is none any more, as it was given a history."""
+    edge = edge_of(leaf)
+    if type(edge) is Record:
+        raise RuntimeError(errors.MOVED)
+    return edge is not None
 
 
 def into_leaf(leaf: Any, grad: Any, lifted: bool) -> None:

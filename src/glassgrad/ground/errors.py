@@ -33,6 +33,7 @@ UNUSED = (
 INPUT_NO_GRAD = "One of the differentiated Tensors does not require grad"
 LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+MOVED = "leaf variable has been moved into the graph interior"
 RECORDED_VIEW = "{which} is a view and {modified} modified inplace. "
 UNRECORDED_VIEW = "{what} created in {mode} mode and {modified} modified inplace {now}. "
 VIEW_ORIGIN = {

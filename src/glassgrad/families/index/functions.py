@@ -299,13 +299,13 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {kind}")
     axis = axis_of(dim, input._array.ndim)
     own, theirs = list(input._array.shape), list(indices._array.shape)
-    if own:
-        size, own[axis], theirs[axis] = own[axis], 1, 1
-        wide = list(rows.together(tuple(own), tuple(theirs)))
-        input = expand(input, (*wide[:axis], size, *wide[axis + 1 :]))
-        indices = expand(indices, (*wide[:axis], indices._array.shape[axis], *wide[axis + 1 :]))
-        return gather(input, axis, _from_front(indices, size), out=out)
-    return gather(input, axis, indices, out=out)
+    if not own:
+        raise IndexError(f"Dimension specified as {axis} but tensor has no dimensions")
+    size, own[axis], theirs[axis] = own[axis], 1, 1
+    wide = list(rows.together(tuple(own), tuple(theirs)))
+    input = expand(input, (*wide[:axis], size, *wide[axis + 1 :]))
+    indices = expand(indices, (*wide[:axis], indices._array.shape[axis], *wide[axis + 1 :]))
+    return gather(input, axis, _from_front(indices, size), out=out)
 
 
 def _from_front(indices: Tensor, size: int) -> Tensor:
