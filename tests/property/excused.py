@@ -225,6 +225,7 @@ REASONS = [
     ),  # fmt: skip
     Reason("which kernel tells of two dtypes", "type", "not implemented for.*expected scalar type", last("baddbmm")),
     Reason("values at infinity", "numbers", "nan", r"(inf|nan|e\+30)(.|\n)*\bcov\("),
+    Reason("out= takes no gradients", "type", "not implemented for.*don't support auto", last(r"bitwise_\w+", "out=")),
     Reason("out= takes no gradients", "words", "size of tensor a.*don't support auto", "out="),
     Reason("out= takes no gradients", "words", "(Expected out|safely castable).*don't support auto", "out="),
     Reason("complex numbers into a real out=", "refused", "can't be cast", last("mean|logsumexp", "out=")),
@@ -480,7 +481,7 @@ TRAINED = [
     Reason("what transforms lack in PyTorch", "taken|type|words", "forward (mode )?AD", r"torch\.func"),
     Reason("what backends of PyTorch's say of a size", "words", "(memory descriptor|overflow).*too small"),
     Reason("PyTorch's slope of huber_loss takes one dtype", "taken", "Found dtype", "Huber"),
-    Reason("where results lie", "node", "(Add|UnsafeView)Backward0.*'ViewB", r"LocalR|AlphaD|Dropout\dd|GRU|LSTM|RNN"),
+    Reason("where results lie", "node", "(Add|UnsafeView)Backward0.*'ViewB", r"LocalR|Alpha|Dropout\dd|GRU|LSTM|RNN|_Book"),
     Reason("where results lie", "node", "UnsafeViewBackward0.*'ViewB", r"channels_last(.|\n)*logsumexp"),
     Reason("tensors that are retained in transforms", "refused", r"retain_grad\(\) inside", r"torch\.func"),
     Reason("sparse gradients that reach rules", "refused", "'SparseCPU' backend", "create_graph=True"),
