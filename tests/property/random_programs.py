@@ -174,6 +174,7 @@ OWN_WARNINGS = re.compile(
 )
 
 
+IDENTITY = re.compile(r"\b\d{14,}\b")
 HOOK = re.compile(r"<function \S+ at \S+>")
 
 
@@ -209,7 +210,7 @@ class Run:
             try:
                 exec(line, self.scope)  # noqa: S102  the lines are this file's own
             except Exception as error:  # noqa: BLE001
-                self.told = type(error).__name__, VERSIONS.sub(_later, clean(error))
+                self.told = type(error).__name__, IDENTITY.sub("an identity", VERSIONS.sub(_later, clean(error)))
             else:
                 self.told = "", ""
             finally:

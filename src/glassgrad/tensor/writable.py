@@ -222,8 +222,8 @@ def refusal(place: View, edge: Any, modified: str) -> str:
 
 
 def view_name(edge: Any) -> str:
-    """How messages call the operation of an edge: ``Split`` for SplitBackward0."""
-    return type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward")
+    """How messages call the operation of an edge: ``Split`` for SplitBackward0, ``Squeeze1`` for SqueezeBackward1."""
+    return type(node_of(edge)).__name__.removesuffix("Backward0").replace("Backward", "")
 
 
 write.refusals = sys.modules[__name__]

@@ -65,7 +65,7 @@ def stft(
         ndim = input._array.ndim
         sizes = input._array.shape
         input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [int(n_fft // 2)] * 2, pad_mode)
-        input = input.view(input._array.shape[input._array.ndim - ndim :])
+        input = input.view(input._array.shape[-ndim:])  # of no dimensions: of all
     if window is None:
         warn_once(
             "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "

@@ -363,7 +363,7 @@ logaddexp2.derivative(
 )
 
 
-@op(inplace=True, typed="float", strict=True, batched="point")
+@op(inplace=True, typed="float", strict=True, halves="single", batched="point")
 def ldexp(self: Any, other: Any, /) -> Any:
     """``self`` times two to the power ``other``."""
     return self * power_of_two.row.kernel(other)
