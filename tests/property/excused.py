@@ -376,6 +376,7 @@ REASONS = [
     Reason("which of its steps is told", "words", r"aten::(\w+)_ is not implemented.* aten::\1 is not implemented"),
     Reason("which of several faults", "words", "repeat dims can not.*expected scalar type"),
     Reason("powers of halves", "numbers", "nan|inf", r"float16(.|\n)*ldexp"),
+    Reason("which of several faults", "type", "can't be cast.*slow_conv_transpose", "conv_transpose"),
     Reason("PyTorch resizes what it makes", "warning", "was resized since", "ldexp|binomial"),
     Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", "triangular_solve|cholesky"),
     Reason("what hooks give back lies otherwise", "numbers.grad", "", r"saved_tensors_hooks(.|\n)*det\("),

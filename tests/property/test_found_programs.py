@@ -1204,6 +1204,17 @@ PROGRAMS = {
         d.sum().backward(inputs=[b], retain_graph=True)
         d.sum().backward(create_graph=True)
     """,
+    "slopes of slopes at zero, of what bends there, and of determinants that are no numbers": """
+        a = torch.tensor([1.0, 0.0, -1.0, -0.0], requires_grad=True)
+        b = torch.tensor([0.25], requires_grad=True)
+        c = torch.prelu(a, b)
+        d = torch.autograd.grad(c.square().sum(), (a, b), create_graph=True)
+        e = torch.autograd.grad(d[0].sum() + d[1].sum(), (a, b))
+        f = torch.func.jvp(torch.prelu, (a.detach(), b.detach()), (torch.ones(4), torch.ones(1)))[1]
+        g = torch.func.hessian(lambda t: torch.prelu(t, b.detach()).square().sum())(a.detach())
+        h = torch.tensor([[float("inf"), -0.5], [0.0, 0.0]], requires_grad=True)
+        torch.linalg.det(h).backward()
+    """,
 }
 
 

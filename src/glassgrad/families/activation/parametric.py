@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
-from ..compare.rows import where
+from ..compare.rows import where, zero_like
 from ..index.rows import slice
 from ..join.rows import cat
 from ..pointwise.rows import sigmoid
@@ -28,8 +28,47 @@ def prelu_kernel(self: Any, weight: Any, /) -> Any:
 
 
 prelu_kernel.derivative(
-    self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
-    weight=lambda grad, self: where(self > 0, 0, grad * self),
+    self=lambda grad, self, weight: prelu_kernel_backward(grad, self, weight),
+    weight=lambda grad, self, weight: prelu_kernel_by_weight(grad, self, weight),
+)
+
+
+# As in PyTorch zero counts as not positive at first, and as positive in forward mode and in slopes of slopes.
+
+
+@prelu_kernel.row.tangent
+def _prelu_tangent(self: Any, weight: Any, self_t: Any, weight_t: Any) -> Any:
+    """The tangent, and what that of the weight adds where ``self`` is negative."""
+    moved = 0 if self_t is None else where(self >= 0, self_t, self_t * weight)
+    return moved if weight_t is None else where(self >= 0, 0, self * weight_t) + moved
+
+
+_SLOPE: Any = {"typed": "promote", "public": False, "batched": "point", "forward": "transposed"}
+
+
+@op(node="PreluKernelBackwardBackward0", **_SLOPE)
+def prelu_kernel_backward(grad_output: Any, self: Any, weight: Any, /) -> Any:
+    """``grad_output``, times ``weight`` where ``self`` is not positive."""
+    return np.where(self > 0, grad_output, grad_output * weight)[()]
+
+
+prelu_kernel_backward.derivative(
+    grad_output=lambda grad, self, weight: where(self >= 0, grad, grad * weight),
+    self=lambda grad, self: zero_like(self),
+    weight=lambda grad, grad_output, self: where(self >= 0, 0, grad * grad_output),
+)
+
+
+@op(node="PreluKernelBackwardBackward0", **_SLOPE)
+def prelu_kernel_by_weight(grad_output: Any, self: Any, weight: Any, /) -> Any:
+    """The gradient in ``weight``, element by element: ``self`` where it is not positive."""
+    return np.where(self > 0, grad_output.dtype.type(0), grad_output * self)[()]
+
+
+prelu_kernel_by_weight.derivative(
+    grad_output=lambda grad, self: where(self >= 0, 0, grad * self),
+    self=lambda grad, grad_output, self: where(self >= 0, 0, grad * grad_output),
+    weight=lambda grad, weight: zero_like(weight),
 )
 
 

@@ -173,9 +173,9 @@ def _cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
     scale = np.asarray(grad * result)[..., None, None]
     zero = np.asarray(result) == 0
     if not zero.any():
-        return scale * inverse_of.row.kernel(A).swapaxes(-1, -2)
+        return scale * inverse_of.row.kernel(A, True).swapaxes(-1, -2)
     safe = np.where(zero[..., None, None], np.eye(A.shape[-1], dtype=A.dtype), A)
-    return np.where(zero[..., None, None], 0 * A, scale * inverse_of.row.kernel(safe).swapaxes(-1, -2))
+    return np.where(zero[..., None, None], 0 * A, scale * inverse_of.row.kernel(safe, True).swapaxes(-1, -2))
 
 
 @on_arrays(_cofactors)
