@@ -377,6 +377,7 @@ REASONS = [
     Reason("which of several faults", "words", "repeat dims can not.*expected scalar type"),
     Reason("powers of halves", "numbers", "nan|inf", r"float16(.|\n)*ldexp"),
     Reason("which of several faults", "type", "can't be cast.*slow_conv_transpose", "conv_transpose"),
+    Reason("views that must not be read", "refused", "is a view and its base or another view", r"requires_grad_\(\)\Z"),
     Reason("PyTorch resizes what it makes", "warning", "was resized since", "ldexp|binomial"),
     Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", "triangular_solve|cholesky"),
     Reason("what hooks give back lies otherwise", "numbers.grad", "", r"saved_tensors_hooks(.|\n)*det\("),

@@ -1212,6 +1212,9 @@ PROGRAMS = {
         e = torch.autograd.grad(d[0].sum() + d[1].sum(), (a, b))
         f = torch.func.jvp(torch.prelu, (a.detach(), b.detach()), (torch.ones(4), torch.ones(1)))[1]
         g = torch.func.hessian(lambda t: torch.prelu(t, b.detach()).square().sum())(a.detach())
+        i = torch.func.jvp(lambda t: torch.fmax(t, t * 0), (a.detach(),), (torch.ones(4),))[1]
+        j = torch.func.jvp(torch.fmax, (a.detach(), a.detach().abs()), (torch.ones(4), torch.zeros(4)))[1]
+        k = torch.func.jvp(torch.fmin, (a.detach(), a.detach().abs()), (torch.ones(4), torch.zeros(4)))[1]
         h = torch.tensor([[float("inf"), -0.5], [0.0, 0.0]], requires_grad=True)
         torch.linalg.det(h).backward()
     """,

@@ -278,6 +278,13 @@ fmax.derivative(
 )
 
 
+@fmax.row.tangent
+def _fmax_tangent(self: Any, other: Any, self_t: Any, other_t: Any) -> Any:
+    """Of equal elements that of ``other``, where the gradient goes to ``self``: both as in PyTorch."""
+    is_greater = logical_or(self > other, other != other)
+    return where(is_greater, 0 if self_t is None else self_t, 0 if other_t is None else other_t)
+
+
 fmin = _extreme("fmin", np.fmin, "The lesser of two elements; the other one where one is NaN.")
 fmin.derivative(
     self=lambda grad, self, other: where(fmin_mask(self, other), grad, 0),
