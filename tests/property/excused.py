@@ -378,6 +378,7 @@ REASONS = [
     Reason("powers of halves", "numbers", "nan|inf", r"float16(.|\n)*ldexp"),
     Reason("which of several faults", "type", "can't be cast.*slow_conv_transpose", "conv_transpose"),
     Reason("views that must not be read", "refused", "a view and its base or", r"(requires_grad_\(\)|copy\(\w+\))\Z"),
+    Reason("complex targets", "type", "can't be cast.*not implemented for .Complex", "binary_cross_entropy"),
     Reason("PyTorch resizes what it makes", "warning", "was resized since", "ldexp|binomial"),
     Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", "triangular_solve|cholesky"),
     Reason("what hooks give back lies otherwise", "numbers.grad", "", r"saved_tensors_hooks(.|\n)*det\("),

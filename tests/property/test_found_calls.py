@@ -391,6 +391,7 @@ CALLS = {
         torch.take_along_dim(c[1], i[0, 0], 0) | torch.take_along_dim(c[1], i[0, 0]) | c[1].take_along_dim(i[0, 0], -1)
         (x * 1).unbind()[0].squeeze(0).mul_(2) | (x * 1).unbind()[0].view(3, 1).squeeze((1,)).mul_(2)
         torch.stft(c[0], 4, window=torch.ones(4), pad_mode='constant', return_complex=True)
+        torch.bilinear(c[0], c[0], torch.ones(2, 2, 2)) | torch.bilinear(a, a, torch.ones(2, 3, 3))
         torch.ones(1, 5).baddbmm_(torch.ones(4, 3, 2), torch.ones(4, 2, 5)) | torch.linalg.solve(b.half(), b.half())
         torch.nn.functional.conv_transpose1d(a[:, :1].half(), torch.ones(2, 1, 2).half(), None, 2, 1)
         torch.nn.functional.conv_transpose1d(a[:, :1].bfloat16(), torch.ones(2, 1, 2).bfloat16(), None, 2, 1)

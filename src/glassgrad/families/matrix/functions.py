@@ -293,7 +293,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for dim, (n, m) in enumerate(zip(a[:-1], b[:-1], strict=True)):
         if n != m:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}")
-    for name, size, dim in (("input1", a[-1], 1), ("input2", b[-1], 2)):
+    for name, size, dim in (("input1", input1.size(-1), 1), ("input2", input2.size(-1), 2)):
         wanted = weight.size(dim)  # which refuses a weight of too few dimensions
         if size != wanted:
             raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {size} but expected {wanted}")
