@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 
-def _silent(module: ModuleType, names: str) -> list[Callable[..., Any]]:
+def of(module: ModuleType, names: str) -> list[Callable[..., Any]]:
+    """The functions of these names in a module of NumPy's, silent."""
     return [_silenced(getattr(module, name)) for name in names.split()]
 
 
@@ -30,6 +31,6 @@ def _silenced(function: Callable[..., Any]) -> Callable[..., Any]:
     return silent
 
 
-fft, fftn, ifft, ifftn, irfft, rfft, rfftn = _silent(np.fft, "fft fftn ifft ifftn irfft rfft rfftn")
-cholesky, det, inv, qr, slogdet, solve, svd = _silent(np.linalg, "cholesky det inv qr slogdet solve svd")
-eig, eigh, eigvals, eigvalsh = _silent(np.linalg, "eig eigh eigvals eigvalsh")
+(einsum,) = of(np, "einsum")
+cholesky, det, inv, qr, slogdet, solve, svd = of(np.linalg, "cholesky det inv qr slogdet solve svd")
+eig, eigh, eigvals, eigvalsh = of(np.linalg, "eig eigh eigvals eigvalsh")

@@ -10,6 +10,7 @@ from ...core.row import op
 from ...kernels import silent
 from ..linalg.rows import real_part
 
+_fft, _fftn, _ifft, _ifftn, _irfft, _rfft, _rfftn = silent.of(np.fft, "fft fftn ifft ifftn irfft rfft rfftn")
 #: PyTorch's numbers for how a transform is scaled, as NumPy's words: not at all, by the root of n, by n.
 _FORWARD = ("backward", "ortho", "forward")
 _INVERSE = ("forward", "ortho", "backward")
@@ -21,11 +22,11 @@ def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     if not dim:
         return np.array(self)
     if len(dim) == 1:
-        fft = silent.fft if forward else silent.ifft
+        fft = _fft if forward else _ifft
         return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])
     if forward:
-        return silent.fftn(self, axes=dim, norm=_FORWARD[normalization])
-    return silent.ifftn(self, axes=dim, norm=_INVERSE[normalization])
+        return _fftn(self, axes=dim, norm=_FORWARD[normalization])
+    return _ifftn(self, axes=dim, norm=_INVERSE[normalization])
 
 
 fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
@@ -35,9 +36,9 @@ fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, 
 def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
     if len(dim) == 1:
-        fft = silent.rfft if onesided else silent.fft
+        fft = _rfft if onesided else _fft
         return fft(self, None, dim[0], _FORWARD[normalization])
-    transform = silent.rfftn if onesided else silent.fftn
+    transform = _rfftn if onesided else _fftn
     return transform(self, axes=dim, norm=_FORWARD[normalization])
 
 
@@ -57,8 +58,8 @@ def _slope_of_r2c(grad: Any, self_sizes: Any, dim: Any, normalization: Any, ones
 def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
     """The inverse transforms, real, of what has only the first half of the last dimension."""
     if len(dim) > 1:
-        self = silent.ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])
-    return silent.irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])
+        self = _ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])
+    return _irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])
 
 
 @fft_c2r.derivative("self")

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
 from ...ground.dtypes import Number
+from ...kernels import silent
 from ..shape.rows import axis_of, expand, on_arrays, transpose
 from .rows import (
     c_name,
@@ -180,8 +181,7 @@ def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3:
     first, second, third = ([axis for axis in axes if axis not in expand] for expand in (expand1, expand2, expand3))
     left = [axis for axis in axes if axis not in sumdim]
     if i1.dtype.itemsize != 2 or i1.dtype.kind not in "fV":
-        with np.errstate(all="ignore"):  # which this function has in Python, so that its warnings are not known as ours
-            return np.ascontiguousarray(np.einsum(i1, first, i2, second, i3, third, left, optimize=True))
+        return np.ascontiguousarray(silent.einsum(i1, first, i2, second, i3, third, left, optimize=True))
     # PyTorch rounds halves after each product, and after each term of a sum over dimension 1
     wide = [array.astype("f4") for array in (i1, i2, i3)]
     both = sorted({*first, *second} & {*left, *third, 1})
