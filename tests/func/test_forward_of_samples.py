@@ -101,6 +101,15 @@ def _not_a_number(t):
     return [t.nansum(t.autograd.forward_ad.make_dual(x, moves)), t.nanmean(t.autograd.forward_ad.make_dual(x, moves))]
 
 
+def _rearranged_in_place(t):
+    base, row = t.zeros(2, 2), t.zeros(3)
+    parts = [base[0].unsqueeze_(0), base.unsqueeze(0).squeeze_(0), base.view(4, 1).t_(), row.unsqueeze_(1).t_()]
+    told = [str(t.autograd.forward_ad.unpack_dual(part).tangent) for part in parts]  # which has no end in a circle
+    parts[0].copy_(t.autograd.forward_ad.make_dual(t.ones(2), t.ones(2)))
+    row.copy_(t.autograd.forward_ad.make_dual(t.ones(3), t.arange(3.0)))
+    return [*told, *parts, base, t.stft(t.arange(8.0), 4, 2, return_complex=True)]
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -110,6 +119,7 @@ def _not_a_number(t):
         _into_what_was_there_before,
         _of_nothing,
         _not_a_number,
+        _rearranged_in_place,
     ],
 )
 def test_dual_tensors_print_as_torchs(program):

@@ -161,6 +161,15 @@ def test_random_points(dims, mode, padding, corners, seed, data):
     both([image, grid], lambda F, x, points: F.grid_sample(x, points, mode, padding, corners))
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_points_far_away(mode, padding):
+    rng = np.random.default_rng(0)
+    image, grid = rng.normal(size=(1, 2, 5, 4)), rng.uniform(-40, 40, (1, 6, 6, 2))
+    for corners in (True, False):
+        both([image, grid], lambda F, x, points: F.grid_sample(x, points, mode, padding, corners))
+
+
 def test_second_derivatives_of_sampling():
     def program(torch, show):
         F = torch.nn.functional

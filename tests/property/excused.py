@@ -52,7 +52,7 @@ READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
     r"logsumexp|norm|matrix_power|solve_triangular|slice_scatter|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|"
-    r"normal|bernoulli|cum(max|min)|median|inv)"
+    r"normal|bernoulli|cum(max|min)|median|inv|inverse)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
 LESS = r"take\(|gather|torch\.complex\(|index_(add|copy)|\bput_?\(|masked_select|fft|angle|cummax|cummin|nll_loss|" \
@@ -381,8 +381,11 @@ REASONS = [
     Reason("complex targets", "type", "can't be cast.*not implemented for .Complex", "binary_cross_entropy"),
     Reason("PyTorch resizes what it makes", "warning", "was resized since", "ldexp|binomial"),
     Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", "triangular_solve|cholesky"),
+    Reason("PyTorch's rules warn", "warning", r"^.\('UserWarning'.* set\(\)$", r"where\((.|\n)*backward"),
     Reason("what hooks give back lies otherwise", "numbers.grad", "", r"saved_tensors_hooks(.|\n)*det\("),
     Reason("a rule that subtracts from whole numbers without signs", "numbers.grad", "", r"uint8(.|\n)*a(rc)?tan2"),
+    Reason("a rule of PyTorch's gives another shape", "words", "CopySlices returned an inv", r"scatter(_add)?_\("),
+    Reason("which matrix is singular beside NaN", "words", r"Batch element \d+(.|\n)*Batch element", r"nan(.|\n)*inv"),
     Reason("truth values as exponents", "numbers", "", r"(__pow__|pow_?)\((False|True)\)|\*\* (False|True)\b"),
 ]
 
@@ -473,6 +476,7 @@ TRAINED = [
     Reason("what fails half-way", "numbers|results|words", "", r"lr_scheduler(.|\n)*add_param_group"),
     Reason("which of equal elements", "numbers", "_mask", r"(Norm|PReLU|constant_|half)(.|\n)*prune\.(l1|ln|global)_"),
     Reason("what should be zero, rounded", "taken", "between 0 and 1", r"GroupNorm\((.|\n)*BCELoss"),
+    Reason("which of its refusals vmap tells", "words", "the broadcast shape.*got a batched tensor", "torch.func"),
     Reason("slopes that depend on no input", "about", r"e, '.*d\d'.* False, None", r"func\.(jac|hess|vjp|lin|.*grad)"),
     Reason("PyTorch's linearize is not its jvp", "numbers", "", r"[Cc]ircular(.|\n)*linearize"),
     Reason("PyTorch's recurrent layers are not linearized", "taken|words", "leaf Variable", "linearize"),

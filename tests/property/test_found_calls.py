@@ -107,6 +107,8 @@ CALLS = {
         torch.nn.functional.binary_cross_entropy_with_logits(a, a, torch.ones(4), pos_weight=torch.ones(5))
         torch.histogramdd(a[:, :2], (-1, 4)) | torch.histogramdd(a[:, :2], (2, -1))
         torch.histogramdd(a[:, :2], (0, -1))
+        torch.convolution(a[None], -1.5, c.double(), [1], [1], [2], False, [0], 1)
+        torch.linalg.matrix_rank(b, out=torch.zeros(0).bool()) | torch.linalg.matrix_rank(b, out=torch.zeros(0).byte())
         torch.max(a, keepdim=True) | torch.min(x, out=1, keepdim=True) | torch.max(a, other=a, keepdim=True)
         torch.index_add(a, 0, i[0], a[:1].repeat(3, 1), alpha=2) | torch.index_add(a, 0, i[0], a[:1].repeat(3, 1))
         torch.special.round(i) | torch.special.round(a, decimals=1) | torch.special.round(a)
@@ -415,6 +417,8 @@ CALLS = {
         a.half().ldexp_(i * 5) | torch.ldexp(a.half() / 1000, i * 4) | torch.ldexp(a.half(), i.half())
         torch.histc(torch.full((4,), 3e38)) | torch.histc(torch.tensor([1e30, 1e30]), 5)
         torch.tensor([1e10, -1e19, float('inf')]).double().to(torch.uint8) | torch.tensor([1e19, 2e19]).to(torch.uint64)
+        torch.autograd.grad(torch.nn.functional.multi_margin_loss((y := (x[0] / c[:3]).double()), i[0, 1]), y)
+        torch.autograd.grad(torch.nn.functional.multilabel_margin_loss((y := (x[0] / c[:3]).double()), i[0] - 1), y)
         torch.histc(torch.tensor([-3e38, 3e38, 1e38]), 4) | torch.histc(torch.tensor([3e38, 1e38, 3e38]), 4, 1e38, 3e38)
     """,
     "what is warned of": """
@@ -426,6 +430,7 @@ CALLS = {
         copy.deepcopy((y := x.detach().requires_grad_(), y.register_hook(print))[0])
         copy.copy((y := x.detach().requires_grad_(), y.register_hook(print))[0])
         copy.copy((y := torch.nn.Parameter(a.clone()), y.register_hook(print))[0])
+        torch.histogram(c, 20, weight=(c - 5.5) / (c - c), density=True)
     """,
 }
 

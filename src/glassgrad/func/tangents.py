@@ -69,6 +69,13 @@ class Dual(Lifted):
             base.own = levels.raised_to(zeros_of(base.value), self.level.lower_levels())
         _share(base.own, views)
 
+    def become(self, other: Lifted) -> None:
+        """Be what another tensor of the level is; what is a view of this one becomes one of what this one was."""
+        assert isinstance(other, Dual)
+        if other.source is not None and other.source[0] is self:
+            other.source = (self.level.dual(self.value, self.own, self.source), *other.source[1:])
+        super().become(other)
+
     @property  # type: ignore[override]
     def _edge(self) -> Any:  # what is computed from it must be computed by rows
         return LEAF if self.tangent is not None or self.value._edge is not None else None

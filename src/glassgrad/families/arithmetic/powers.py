@@ -96,7 +96,7 @@ def pow(self: Any, exponent: Any, /) -> Any:
 
 pow.derivative(
     self=lambda grad, self, exponent: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1))),
-    exponent=lambda grad, self, exponent, result: grad * where(power_of_zero(self, exponent), 0, result * log(self)),
+    exponent=lambda grad, self, exponent, result: grad * (result * log(where(power_of_zero(self, exponent), 1, self))),
 )
 
 

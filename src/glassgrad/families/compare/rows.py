@@ -217,6 +217,13 @@ where.derivative(
 )
 
 
+def either(condition: Any, first: Any, second: Any) -> Any:
+    """One tangent where ``condition`` holds, the other elsewhere; None stands for zero."""
+    if first is None and second is None:
+        return None
+    return where(condition, 0 if first is None else first, 0 if second is None else second)
+
+
 @op(typed="promote", public=False, batched="point")
 def share(grad_output: Any, self: Any, other: Any, /) -> Any:
     """``grad_output`` where ``self`` exceeds ``other`` (or one is NaN), half of it where they are equal, else zero."""
@@ -245,11 +252,18 @@ def _extreme(name: str, function: Any, says: str, **columns: Any) -> Any:
     return extreme
 
 
+def _extreme_tangent(is_chosen: Any, is_tied: Any, self_t: Any, other_t: Any) -> Any:
+    """Of equal elements the mean; beside NaN that of ``other``, where the gradient goes to both: as in PyTorch."""
+    mean = other_t * 0.5 if self_t is None else self_t * 0.5 if other_t is None else (self_t + other_t) * 0.5
+    return either(is_tied, mean, either(is_chosen, self_t, other_t))
+
+
 maximum = _extreme("maximum", np.maximum, "The greater of two elements; NaN if one is.", ufunc=np.maximum)
 maximum.derivative(
     self=lambda grad, self, other: share(grad, self, other),
     other=lambda grad, self, other: share(grad, other, self),
 )
+maximum.row.tangent(lambda self, other, self_t, other_t: _extreme_tangent(self > other, self == other, self_t, other_t))
 
 
 minimum = _extreme("minimum", np.minimum, "The lesser of two elements; NaN if one is.", ufunc=np.minimum)
@@ -257,6 +271,7 @@ minimum.derivative(
     self=lambda grad, self, other: share(grad, other, self),
     other=lambda grad, self, other: share(grad, self, other),
 )
+minimum.row.tangent(lambda self, other, self_t, other_t: _extreme_tangent(self < other, self == other, self_t, other_t))
 
 
 @op(constant=True, typed="promote", strict=True, public=False, batched="point")
@@ -281,8 +296,7 @@ fmax.derivative(
 @fmax.row.tangent
 def _fmax_tangent(self: Any, other: Any, self_t: Any, other_t: Any) -> Any:
     """Of equal elements that of ``other``, where the gradient goes to ``self``: both as in PyTorch."""
-    is_greater = logical_or(self > other, other != other)
-    return where(is_greater, 0 if self_t is None else self_t, 0 if other_t is None else other_t)
+    return either(logical_or(self > other, other != other), self_t, other_t)
 
 
 fmin = _extreme("fmin", np.fmin, "The lesser of two elements; the other one where one is NaN.")

@@ -12,6 +12,7 @@ from ...ground.runtime import warn_once
 from ...ops.autocast import low
 from ...ops.declare import composite, named
 from ...tensor.overwritten import type_name
+from ..arithmetic.functions import need_tensor
 from ..matrix.functions import demand
 from ..matrix.rows import c_name
 from ..pad.rows import constant_pad_nd
@@ -420,6 +421,8 @@ def convolution(
     output_padding: Any, groups: int,
 ) -> Any:  # fmt: skip
     """The convolution, plain or ``transposed``, of a batch; the weight tells how many dimensions there are."""
+    need_tensor("convolution", "input", 1, input)
+    need_tensor("convolution", "weight", 2, weight)
     settings = []
     for index, (name, value) in enumerate(
         [("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding)]

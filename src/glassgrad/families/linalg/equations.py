@@ -258,7 +258,8 @@ def matrix_rank(
     largest = values.amax(-1) if values.shape[-1] else values.sum(-1)
     least = TABLE["maximum"].caller(absolute, relative * largest).unsqueeze(-1)
     ranks = (values > least).sum(-1)
-    return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks, "")
+    words = errors.OUT_SAFELY.replace("{name}", "torch.linalg.matrix_rank")
+    return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks, words, True)
 
 
 @audible

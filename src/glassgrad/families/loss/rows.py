@@ -7,7 +7,7 @@ reduced; broadcasting does the rest.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...kernels.columns import not_implemented
 from ..arithmetic.rows import NEGATED_BOOL
 from ..compare.rows import where
 from ..norm.rows import shaped
+from ..pointwise.limit import sgn
 from ..pointwise.rows import logit, sigmoid
 from ..reduce.extreme import pick, place
 from ..reduce.rows import F16, F32, F64, ones32, ones64, sum_dim, total
@@ -488,7 +489,7 @@ def _multi_margin_rule(
     a, labels = shaped(self, sizes), shaped(target, (sizes[0], 1))
     off = a - pick(a, labels, 1, True) + margin
     off = where(off > 0, off, 0) * other_classes(a, target)
-    slope = inside(off, 0.0, inf) if p == 1 else off * 2
+    slope = sgn(off) if p == 1 else off * 2
     each = shaped(grad, (sizes[0], 1)) if reduction == 0 else grad * portion(sizes[:1], reduction)
     slope = slope * (each * (1 / sizes[1]))
     if weight is not None:
@@ -529,6 +530,7 @@ def _multilabel_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reducti
     sizes = as_rows(self_sizes)
     a = shaped(self, sizes)
     listed, unlisted = shaped(a, (*sizes, 1)), shaped(a, (sizes[0], 1, sizes[1]))
-    slope = inside(clipped(unlisted - listed + 1, 0.0, inf), 0.0, inf) * label_pairs(a, shaped(target, sizes))
+    off = unlisted - listed + 1
+    slope = sgn(where(off > 0, off, 0)) * label_pairs(a, shaped(target, sizes))
     slope = sum_dim(slope, (1,)) - sum_dim(slope, (2,))
     return shaped(slope * (_per_row(grad, self_sizes, reduction) * (1 / sizes[1])), self_sizes)

@@ -14,7 +14,7 @@ from ...ground import errors
 from ...ground.dtypes import element, need_float
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
-from ..compare.rows import where, zero_like
+from ..compare.rows import either, where, zero_like
 from ..shape.rows import on_arrays
 from .rows import exp, exp2, log1p, single, together
 
@@ -118,6 +118,16 @@ def passed_on(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return inner, lower, where(self > max, grad, where(max < min, grad, 0))
 
 
+@clamp_tensors.row.tangent
+def _passed_tangent(self: Any, min: Any, max: Any, self_t: Any, min_t: Any, max_t: Any) -> Any:
+    """Of equal elements that of a single end, where the gradient goes to the element: both as in PyTorch."""
+    if min is None:
+        return either(self < max, self_t, max_t)
+    if max is None:
+        return either(self > min, self_t, min_t)
+    return either(min > max, max_t, either(self < min, min_t, either(self > max, max_t, self_t)))
+
+
 @op(
     node="ClampMinBackward1", inplace=True, typed="promote", public=False, serves=(REALS + "?", "maximum_cpu"),
     batched="point",
@@ -131,6 +141,7 @@ clamp_min_tensor.derivative(
     self=lambda grad, self, min: where(self >= min, grad, 0),
     min=lambda grad, self, min: where(self < min, grad, 0),
 )
+clamp_min_tensor.row.tangent(lambda self, min, self_t, min_t: either(self >= min, self_t, min_t))
 
 
 @op(
@@ -146,6 +157,7 @@ clamp_max_tensor.derivative(
     self=lambda grad, self, max: where(self <= max, grad, 0),
     max=lambda grad, self, max: where(self > max, grad, 0),
 )
+clamp_max_tensor.row.tangent(lambda self, max, self_t, max_t: either(self <= max, self_t, max_t))
 
 
 @op(
@@ -521,6 +533,14 @@ polar.derivative(
     abs=lambda grad, result: along(sgn(result), grad),
     angle=lambda grad, result: along(result * _I, grad),
 )
+
+
+@polar.row.tangent
+def _polar_tangent(angle: Any, abs_t: Any, angle_t: Any, result: Any) -> Any:
+    """Along the size that of the direction, which there is at zero too."""
+    turned = None if angle_t is None else result * _I * angle_t
+    grown = None if abs_t is None else polar(abs_t, angle)
+    return turned if grown is None else grown if turned is None else grown + turned
 
 
 @op(holomorphic=False, public=False, batched="point")

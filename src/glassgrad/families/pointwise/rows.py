@@ -13,7 +13,7 @@ from ...ground.dtypes import need_float
 from ...kernels import compiled
 from ...kernels.columns import F32, not_implemented
 from ...ops.declare import named
-from ..compare.rows import where, zero_like
+from ..compare.rows import logical_or, where, zero_like
 
 ndarray = np.ndarray
 _ONE = {np.dtype(code): np.ones((), code) for code in ("f4", "f8", "F", "D")}
@@ -259,10 +259,12 @@ def logit(self: Any, /, eps: float | None = None) -> Any:
 @logit.derivative("self")
 def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
     """The gradient over p (1 - p); zero outside the range, NaN without ``eps``, or with one below zero."""
-    slope = grad / ((self + 0) * (1 - self))  # -0.0 counts as 0.0
     if eps is None or eps < 0:
+        slope = grad / ((self + 0) * (1 - self))  # -0.0 counts as 0.0
         return where(self >= 0, where(self <= 1, slope, math.nan), math.nan)
-    return where(self < eps, 0, where(self > 1 - eps, 0, slope))
+    outside = logical_or(self < eps, self > 1 - eps)
+    inside = where(outside, 0.5, self)
+    return where(outside, 0, grad / ((inside + 0) * (1 - inside)))
 
 
 # -- Operations on the bits of integers and on truth values; none carries gradients.

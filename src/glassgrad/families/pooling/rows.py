@@ -203,6 +203,7 @@ def _max_unpool(dims: int) -> Any:
         precision="single",
         serves=(FLOATS, f"max_unpool{dims}d"),
         layout="channels" if dims == 2 else None,
+        forward="linear",
         batched="first",
     )
     @of_dims(f"max_unpool{dims}d", dims)

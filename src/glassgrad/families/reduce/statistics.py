@@ -246,7 +246,7 @@ def _counted(
     weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside].astype(np.float64)
     hist = np.bincount(flat[inside], weights, math.prod(sizes)).astype(array.dtype).reshape(sizes)
     if density:
-        hist /= hist.sum()
+        hist /= np.add.reduce(hist, None)
         for dim, line in enumerate(edges):
             shape = [-1 if i == dim else 1 for i in range(count)]
             hist /= (line._array[1:] - line._array[:-1]).reshape(shape)

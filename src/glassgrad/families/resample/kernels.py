@@ -252,10 +252,10 @@ class Axis:
         first = np.rint(at) if mode == NEAREST else np.floor(at)
         self.part = at - first  # of a point that is no number, or infinitely far, no number
         offsets = {NEAREST: np.arange(1), BILINEAR: np.arange(2), BICUBIC: np.arange(-1, 3)}[mode]
-        first = np.clip(np.nan_to_num(first, nan=-10.0), -10, size + 10)
-        places = first.astype(np.int64) + offsets[:, None]
+        places = first + offsets[:, None].astype(kind)
         if mode == BICUBIC and padding != ZEROS:
-            places = _bounded(places.astype(kind), size, padding, align)[0].astype(np.int64)
+            places = _bounded(places, size, padding, align)[0]
+        places = np.clip(np.nan_to_num(places, nan=-10.0), -10, size + 10).astype(np.int64)
         self.there = (places >= 0) & (places < size)
         self.places = np.clip(places, 0, max(size - 1, 0))
 
