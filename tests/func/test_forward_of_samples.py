@@ -110,6 +110,25 @@ def _rearranged_in_place(t):
     return [*told, *parts, base, t.stft(t.arange(8.0), 4, 2, return_complex=True)]
 
 
+def _without_tangents(t):
+    class Twice(t.autograd.Function):
+        forward = staticmethod(lambda ctx, x: x * 2)
+        backward = staticmethod(lambda ctx, g: g * 2)
+
+    x, out, whole = t.arange(3.0), t.zeros(3), t.tensor([[1, 2]])
+    x.data = x.detach() + 1
+    t.add(x, 1, out=out)
+    t.cat([x, out], out=(both := t.zeros(0)))
+    whole.copy_(whole)
+    return [Twice.apply(x), out, both, x, whole, Twice.apply(x.requires_grad_())]
+
+
+def _in_columns(t):
+    x, moves = t.arange(6.0).reshape(2, 3), t.arange(6.0).reshape(3, 2) * 10
+    dual = t.autograd.forward_ad.make_dual(x.mT.contiguous().mT, moves.reshape(2, 3))
+    return [dual.as_strided((4,), (1,), 0), dual.mT.view(-1)]
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -120,6 +139,8 @@ def _rearranged_in_place(t):
         _of_nothing,
         _not_a_number,
         _rearranged_in_place,
+        _without_tangents,
+        _in_columns,
     ],
 )
 def test_dual_tensors_print_as_torchs(program):
@@ -175,3 +196,45 @@ def test_tangents_that_would_be_lost_are_refused():
     for loss in losses:
         with pytest.raises(RuntimeError, match=r"is not differentiable wrt \w+, it cannot have a forward grad defined"):
             glassgrad.func.jvp(loss, (ones,), (ones,))
+
+
+def test_a_tangent_lies_as_its_value():
+    moved = []
+    for t in (torch, glassgrad):
+        x = t.arange(6.0).reshape(2, 3)
+        moved.append(t.func.jvp(lambda x: x.as_strided((4,), (1,), 0), (x.mT.contiguous().mT,), (x,))[1].numpy())
+    np.testing.assert_array_equal(*moved)
+
+
+@pytest.mark.parametrize("made", ["Own(x)", "x.as_subclass(Own)"])
+def test_subclasses_keep_derivatives(made):
+    found = []
+    for t in (torch, glassgrad):
+        scope = {"Own": type("Own", (t.Tensor,), {})}
+        square = eval(f"lambda x: ({made} * x).sum()", scope)  # noqa: S307  this file's own
+        x = t.tensor([[1.0, 2.0], [3.0, 4.0]])
+        found.append(
+            [
+                t.func.grad(square)(x),
+                t.func.vmap(square)(x),
+                t.func.vmap(t.func.grad(square))(x),
+                t.func.jvp(square, (x,), (x,))[1],
+                t.func.jacfwd(t.func.grad(square))(x),
+            ]
+        )
+    for wanted, actual in zip(*found, strict=True):
+        np.testing.assert_array_equal(wanted.numpy(), np.asarray(actual.detach().numpy()))
+
+
+def test_subclasses_keep_power_series():
+    own = type("Own", (glassgrad.Tensor,), {})
+    x, one = glassgrad.tensor(2.0), glassgrad.tensor(1.0)
+    _, (first, second) = glassgrad.func.jet(lambda x: own(x) * x, (x,), ((one, glassgrad.tensor(0.0)),))
+    assert (float(first), float(second)) == (4.0, 2.0)
+
+
+def test_a_dual_tensor_that_is_not_dense_has_no_other_steps():
+    with glassgrad.autograd.forward_ad.dual_level():
+        dual = glassgrad.autograd.forward_ad.make_dual(glassgrad.arange(6.0)[::2], glassgrad.ones(3))
+        with pytest.raises(RuntimeError, match="clone"):
+            dual.as_strided((2,), (1,), 0)

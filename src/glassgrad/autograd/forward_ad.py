@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..core.row import Row
 from ..core.tensor import Tensor
 from ..func import levels
-from ..func.tangents import Dual, Forward
+from ..func.tangents import Dual, Forward, laid
 from ..func.transforms import check_tangent
 from ..ground.dtypes import called
 from ..ground.format import with_suffixes
@@ -103,7 +103,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         )
     check_tangent(tensor, tangent)
     primal = levels.alive(current.lower(tensor))
-    return current.dual(primal.view_as(primal), current.lower(tangent))
+    return current.dual(primal.view_as(primal), laid(current.lower(tangent), primal))
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

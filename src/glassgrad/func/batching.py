@@ -128,9 +128,10 @@ class Batch(Level):
         sizes = list(tensor._array.shape)
         return f"vmap: it stands for a batch of {self.size}, each of sizes {sizes}; the graph is that of all together"
 
-    def refused_out(self, name: str) -> Exception:
-        return RuntimeError(
-            f"Batching rule not implemented for aten::{name}.out; the fallback path doesn't work on out= or view ops."
+    def into(self, row: Row, flat: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{row.name}.out; the fallback path doesn't work on out= or view "
+            "ops."
         )
 
     def writable(self, tensor: Any) -> Any:

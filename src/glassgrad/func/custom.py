@@ -86,6 +86,10 @@ def _tracked(cls: Any, level: Reverse, args: tuple[Any, ...]) -> Any:
 
 def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
     values = tuple(level.lower(arg) for arg in args)
+    if all(level.tangent(arg) is None for arg in args):
+        lowered = cls.apply(*values)
+        moveless = tuple(_dual(level, args, level.lower(out), None) for out in levels.several(lowered))
+        return moveless if isinstance(lowered, tuple) else moveless[0]
     versions = [value._version if isinstance(value, Tensor) else None for value in values]
     if any(isinstance(value, Lifted) for value in values):
         outputs = cls.apply(*values)

@@ -84,10 +84,10 @@ class Level:
         """What a tensor of this level is, for whoever reads its graph."""
         return "grad: the graph is this transform's own"
 
-    def refused_out(self, name: str) -> Exception:
-        """What is raised where a row is to write its result into ``out=``."""
-        return RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+    def into(self, row: Row, flat: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+        """Have a row write its result into ``out=``, where the highest level among its inputs is this one."""
+        raise RuntimeError(
+            f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
 
@@ -211,7 +211,7 @@ def _call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -
     if level is None:
         return call_row(row, flat, settings) if out is None else row.caller(*flat, *settings, out=out)
     if out is not None:
-        raise level.refused_out(row.name)
+        return level.into(row, flat, settings, out)
     as_form = getattr(row.unfold, "as_form", None)
     if level.sees_through and as_form is not None:  # a fused row's rules are for plain tensors
         return as_form(row, flat, settings)

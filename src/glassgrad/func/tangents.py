@@ -157,10 +157,16 @@ class Forward(Level):
         tangent = "no tangent" if tensor.tangent is None else f"a tangent of sizes {list(tensor.tangent._array.shape)}"
         return f"forward mode: it has {tangent}; the graph is that of its value"
 
-    def refused_out(self, name: str) -> Exception:
-        return NotImplementedError(
-            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
-        )
+    def into(self, row: Row, flat: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+        outs = [levels.alive(each) for each in several(out)]
+        if any([self.tangent(operand) is not None for operand in (*flat, *outs)]):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {row.name}_out that does not support it because it is an out= function"
+            )
+        values = [self.lower(operand) for operand in flat]
+        target = like(out, [self.lower(each) for each in outs])
+        row.caller(*([values] if row.listed else values), *settings, out=target)
+        return out
 
     def tangent(self, operand: Any) -> Any:
         """The tangent of an operand at this level; None for zero."""
@@ -171,6 +177,11 @@ class Forward(Level):
             if base.tangent is None:
                 return self._view(row, base, settings)
             base.tangent = levels.raised_to(base.tangent, self.lower_levels())  # which its views look at
+            if row.name == "as_strided" and not _lie_alike(base.value._array, base.tangent._array):
+                raise RuntimeError(
+                    "as_strided of a dual tensor whose tangent lies in memory in another way, as it is not dense: make "
+                    "it of clone()"
+                )
         values = [self.lower(operand) for operand in flat]
         tangents = [self.tangent(operand) for operand in flat]
         answer = call_row(row, values, settings)
@@ -253,7 +264,7 @@ def pushed(
     ]
     if row.view:
         return fitted
-    return [None if tangent is None else _laid(tangent, out) for tangent, out in zip(fitted, outs, strict=True)]
+    return [None if tangent is None else laid(tangent, out) for tangent, out in zip(fitted, outs, strict=True)]
 
 
 def _is_diagonal(row: Row, values: Sequence[Any], outs: Sequence[Any]) -> bool:
@@ -287,7 +298,13 @@ def _fitted(tangent: Any, out: Any) -> Any:
     return tangent
 
 
-def _laid(tangent: Any, out: Any) -> Any:
+def _lie_alike(value: Any, tangent: Any) -> bool:
+    """Whether two arrays of one shape take the same steps through memory."""
+    steps = zip(value.shape, value.strides, tangent.strides, strict=True)
+    return all(first == second for size, first, second in steps if size > 1)
+
+
+def laid(tangent: Any, out: Any) -> Any:
     """A tangent that lies in memory as its result does, so that views of both are of one kind."""
     strides = out._array.strides
     if tangent._array.strides == strides:

@@ -60,6 +60,9 @@ class Taylor(Level):
     def raised(self, value: Any) -> Any:
         return self.series([value])
 
+    def again(self, tensor: Any, value: Any) -> Any:
+        return self.series([value, *tensor.others])
+
     def coefficients(self, operand: Any, order: int) -> list[Any]:
         """The coefficients of an operand up to a power; None for zero."""
         if not isinstance(operand, Series) or operand.level is not self:

@@ -18,7 +18,7 @@ from ..ground.later import cite_all
 from ..ops.pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from . import arguments
 from .levels import entered
-from .tangents import Forward, zeros_of
+from .tangents import Forward, laid, zeros_of
 from .tracking import Reverse, gradients, recording
 from .vmap import vmap
 
@@ -150,7 +150,8 @@ def pushforward(
     with entered(Forward()) as level:
         for part, move in zip(parts, moves, strict=True):
             check_tangent(part, move)
-        duals = tree_unflatten([level.dual(part, move) for part, move in zip(parts, moves, strict=True)], shape)
+        lifted = [level.dual(part, laid(move, part)) for part, move in zip(parts, moves, strict=True)]
+        duals = tree_unflatten(lifted, shape)
         args = duals if where is None else arguments.replaced(primals, where, duals)
         output, aux = arguments.with_aux(func(*args), has_aux, _JVP)
         outs, out_shape = arguments.tensors_of(output, _JVP)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import saved
-from ..core.tensor import Tensor, version_of
+from ..core.tensor import Tensor, new, version_of
 from ..ground import modes
 from ..ground.layout import dense_like
 
@@ -85,6 +85,22 @@ class Lifted(Tensor):
         for kind in type(self).__mro__[: type(self).__mro__.index(Lifted) + 1]:
             for name in kind.__slots__:  # type: ignore[attr-defined]
                 setattr(self, name, getattr(other, name))
+
+
+def beneath(tensor: Any) -> Any:
+    """What a tensor stands for below a block of forward mode, which transforms no function."""
+    while tensor._lifted and not tensor.level.has_function:
+        tensor = tensor.value
+    return tensor
+
+
+def of_class(cls: Any, source: Tensor) -> Any:
+    """A tensor of a subclass on the memory and with the history of another; at a level, one that stands for such."""
+    if isinstance(source, Lifted) and source.level.is_alive:
+        return source.level.again(source, of_class(cls, source.value))
+    out = new(cls)
+    out._array, out._edge, out._counter = source._array, source._edge, source._counter
+    return out
 
 
 class Kept(saved.Packed):

@@ -13,6 +13,7 @@ from ..ground.device import device
 from ..ground.handle import RemovableHandle
 from ..ground.listening import audible
 from .hooks import fit_gradients, hooks_of
+from .lifted import beneath
 from .node import Node, node_of, pair_of
 
 
@@ -113,6 +114,7 @@ class Members:
             raise RuntimeError(errors.DATA_DTYPE)
         if not may_be_data(self, value):
             raise RuntimeError(errors.DATA_KIND)
+        self, value = beneath(self), beneath(value)
         if value._lifted:
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, new, share, wrap
+from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.exposed import expose
@@ -22,7 +22,7 @@ from ...ground.size import Size, unchecked
 from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ...ops.torch_function import DisableTorchFunctionSubclass
-from ...tensor.lifted import Lifted
+from ...tensor.lifted import Lifted, of_class
 from ..arithmetic.functions import need_tensor, plain
 from ..join.functions import stack
 from ..shape.rows import alias
@@ -379,9 +379,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
         )
     with DisableTorchFunctionSubclass():
         source = alias(self)
-    out: Any = new(cls)
-    out._array, out._edge, out._counter = source._array, source._edge, source._counter
-    return out
+    return of_class(cls, source)
 
 
 _AMBIGUOUS = "The ambiguity_check argument must be a bool or a list of memory formats."

@@ -500,6 +500,9 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     """Make ``target`` itself the view that ``row`` gives of it."""
     if isinstance(target, lifted.Lifted):
+        below = lifted.beneath(target)
+        if not below._lifted:
+            writable.check_writable(below, bool(history.edges_of(row.row, (below,))))
         target.become(row(target, *settings))
         return target
     edges = history.edges_of(row.row, (target,))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import call, write
 from ...core import tensor as tensors
-from ...core.tensor import Tensor, View, new, share, wrap
+from ...core.tensor import Tensor, View, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called, is_int
@@ -21,7 +21,7 @@ from ...ground.size import Size
 from ...ground.window import as_bytes, dense, look, owner_of, with_strides
 from ...ops.declare import composite
 from ...tensor.hooks import fit_gradients
-from ...tensor.lifted import Lifted
+from ...tensor.lifted import Lifted, of_class
 from ...tensor.writable import check_writable
 from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate
@@ -461,11 +461,7 @@ _NAMES = {
 def construct(cls: Any, *args: Any, **kwargs: Any) -> Tensor:
     """``Tensor(...)``: of sizes, uninitialised; of a sequence, its values; of a tensor, an alias."""
     source = legacy(None, args, kwargs)
-    if cls is Tensor:
-        return source
-    out = new(cls)
-    out._array, out._edge, out._counter = source._array, source._edge, source._counter
-    return out
+    return source if cls is Tensor else of_class(cls, source)
 
 
 def legacy(wanted: dtypes.dtype | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:

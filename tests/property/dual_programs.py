@@ -1,0 +1,201 @@
+"""Random programs within a block of forward mode, line by line: what is taken, values, tangents.
+
+The lines are those of ``random_programs.py``, with writes in place, views, ``out=`` and Functions of one's own; some of
+the tensors that a program begins with have tangents.  All is in doubles, so that what differs is no rounding.
+``python -m tests.property.dual_programs --count 20000 --seed 1`` runs so many and prints of each that differs the
+shortest part that still does.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+import glassgrad
+from tests import counts
+from tests.property.conditioning import numbers
+from tests.property.excused import REASONS, Reason, reason
+from tests.property.random_programs import PRECISION, Draw, Ended, Run
+from tests.torch_reference import torch
+
+#: Lines that are for reverse mode, for transforms or other processes, or that draw numbers.
+LEFT_OUT = re.compile(
+    r"backward|func\.|functional\.(jac|[hv]vp)|saved_tensors|autocast|checkpoint|copy\.|pickle|hook|grad\b(?!\()|"
+    r"autograd|uniform_|normal_|exponential_|dropout|rand|bernoulli|tolist|numpy|dlpack|out=|alias\b|set_\(|unique"
+)
+OWN_REASONS = [
+    Reason("PyTorch has no forward mode there", "taken", "forward AD|forward gradient|not implemented"),
+    Reason("PyTorch's rules ask for one dtype, or for elements", "taken", "can't be cast|non-zero size|ZeroTens"),
+    Reason("PyTorch's parser breaks", "taken", "INTERNAL ASSERT"),
+    Reason("expanded tensors have tangents", "taken", "single memory location", r"expand(.|\n)*make_dual\([^\n]*\Z"),
+    Reason("what overlaps is read before it is written", "taken", "single memory location"),
+    Reason("views of nothing are no views", "taken", "detach views in-place"),
+    Reason("a leaf that was rearranged without recording", "taken", "leaf Variable", r"no_grad\(\): \w+\.\w+_\("),
+    Reason("some refusals ask for plain tensors", "taken", "In-place abs"),
+    Reason("PyTorch reads what it has written", "tangents", "", r"\b(\w+)\.\w+_\(.*\b\1\b.*\Z|[*/+-]= .*\Z"),
+    Reason("truth values keep PyTorch's tangents", "tangents", "", r"(logical_not|eq|round|floor|trunc|sign)_\("),
+    Reason("PyTorch forgets the imaginary part", "tangents", "", r"pow\(1j|\*\* 1j|1j \*\*"),
+    Reason("what is not finite, multiplied and added up", "tangents|numbers", "nan|inf"),
+    Reason("PyTorch has no kernel", "refused", "derivative for aten|not implemented"),
+    Reason("constants in place are recorded", "refused", "leaf Variable", r"(logical_not|eq)_\("),
+    Reason("what was made before is not written", "refused", "made before the block"),
+    Reason("expanded tensors are not written", "refused", "single memory location", r"copy_\("),
+    Reason("dual tensors that are not dense", "refused", "as_strided of a dual"),
+    Reason("PyTorch writes conjugates back", "numbers|tangents|taken", "", r"complex(.|\n)*(conj|mH|adjoint)"),
+    Reason("signs and bases that are free", "tangents", "", "qr|svd|eig"),
+    Reason("another dtype than the tangent's", "", "", r"\.data = "),
+]
+
+
+class DualRun(Run):
+    """A program in one engine, within a block of forward mode."""
+
+    def __init__(self, engine: Any) -> None:
+        super().__init__(engine)
+        self.forward = self.scope["forward"] = engine.autograd.forward_ad
+
+    def seen(self) -> dict[str, tuple[str, Any, Any]]:
+        """The dtype, numbers and tangent of each tensor."""
+        seen = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, tensor in self.pool.items():
+                try:
+                    tangent = self.forward.unpack_dual(tensor).tangent
+                except RuntimeError as error:
+                    raise Ended(str(error)) from error
+                seen[name] = str(tensor.dtype), numbers(tensor), None if tangent is None else numbers(tangent)
+        return seen
+
+
+def same(wanted: Any, actual: Any) -> bool:
+    """Whether arrays agree; none is zero."""
+    if wanted is None or actual is None:
+        one = actual if wanted is None else wanted
+        return one is None or not one.any()
+    if wanted.shape != actual.shape:
+        return False
+    bound = PRECISION.get(str(wanted.dtype), 0.0)
+    return np.allclose(wanted, actual, bound, bound * abs(wanted[np.isfinite(wanted)]).max(initial=1), equal_nan=True)
+
+
+def compared(yours: DualRun, ours: DualRun, line: str) -> tuple[str, str] | None:
+    """What sort of difference a line makes, and its description."""
+    wanted, actual = yours.do(line), ours.do(line)
+    if bool(wanted[0]) != bool(actual[0]):
+        return "taken" if wanted[0] else "refused", f"{wanted} {actual}"
+    theirs, mine = yours.seen(), ours.seen()
+    if wanted[0]:
+        if any(not same(theirs[name][1], mine[name][1]) for name in theirs.keys() & mine.keys()):
+            raise Ended("PyTorch may leave half of a refused write")
+        return None
+    if theirs.keys() != mine.keys():
+        return "results", f"{[*theirs]} {[*mine]}"
+    for name, (dtype, values, tangent) in theirs.items():
+        our_dtype, our_values, our_tangent = mine[name]
+        if dtype != our_dtype:
+            return "dtype", f"{name}: {dtype} {our_dtype}"
+        if not same(values, our_values):
+            return "numbers", f"{name}: {values} {our_values}"
+        if not same(tangent, our_tangent):
+            return "tangents", f"{name}: {tangent} {our_tangent}"
+    return None
+
+
+def in_doubles(line: str) -> str:
+    """A line that makes doubles in place of what has fewer digits."""
+    return re.sub(r"complex64\b", "complex128", re.sub(r"\b(float32|float16|bfloat16)\b", "float64", line))
+
+
+def drawn(seed: int, length: int = 10) -> list[str]:
+    """A random program, up to its first difference."""
+    lines: list[str] = []
+    with suppress(Ended):
+        draw_lines(Draw(seed), lines, length)
+    return lines
+
+
+def draw_lines(draw: Draw, lines: list[str], length: int) -> None:
+    """Add the lines of a program, until one makes a difference."""
+    yours, ours = DualRun(torch), DualRun(glassgrad)
+
+    def differs(line: str) -> bool:
+        lines.append(in_doubles(line))
+        return compared(yours, ours, lines[-1]) is not None
+
+    with yours.forward.dual_level(), ours.forward.dual_level():
+        for name in "abc"[: draw.chance.randint(1, 3)]:
+            made = draw.leaf(name)
+            if differs(made[0]) or (len(made) > 1 and draw.chance.random() < 0.3 and differs(made[1])):
+                return
+            if yours.pool[name].is_floating_point() and draw.chance.random() < 0.7:
+                steps = f"torch.arange({yours.pool[name].numel()}.0).double() + 1"
+                if differs(f"{name} = forward.make_dual({name}, ({steps}).reshape({name}.shape))"):
+                    return
+        for place in range(draw.chance.randint(1, length)):
+            line = draw.line(yours.pool, f"v{place}")
+            if not LEFT_OUT.search(line) and differs(line):
+                return
+
+
+def first_difference(lines: list[str]) -> tuple[int, str, str] | None:
+    """The number of the line that makes the first difference, its sort and description."""
+    yours, ours = DualRun(torch), DualRun(glassgrad)
+    with suppress(Ended), yours.forward.dual_level(), ours.forward.dual_level():
+        for place, line in enumerate(lines):
+            if found := compared(yours, ours, line):
+                return place, *found
+    return None
+
+
+def shortened(lines: list[str], sort: str) -> list[str]:
+    """As few lines as still differ in that sort."""
+    again = True
+    while again:
+        again = False
+        for place in reversed(range(len(lines))):
+            fewer = lines[:place] + lines[place + 1 :]
+            found = first_difference(fewer)
+            if found and found[1] == sort:
+                lines, again = fewer[: found[0] + 1], True
+                break
+    return lines
+
+
+def look(seed: int) -> tuple[list[str], tuple[str, str] | None]:
+    """The shortest program that differs, and how; nothing where it is known why."""
+    lines = drawn(seed)
+    found = first_difference(lines)
+    if found is None:
+        return lines, None
+    lines = shortened(lines, found[1])
+    found = first_difference(lines)
+    assert found is not None
+    is_known = reason(*found[1:], lines, OWN_REASONS) or reason(*found[1:], lines, REASONS)
+    return lines, None if is_known else found[1:]
+
+
+def main() -> None:
+    """Run many, and print what differs."""
+    options = counts.options(__doc__, 1000).parse_args()
+    sorts: Counter[str] = Counter()
+    programs = ended = 0
+    for seed, seen, code in counts.outlived(counts.asked(options), look):
+        programs += 1
+        ended += bool(code)
+        lines, found = seen or ([], None)
+        if code:
+            print(f"\n# {seed}: ends the process with {code}", flush=True)
+        if found:
+            sorts[found[0]] += 1
+            print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)
+    print(f"{programs:,} programs, {sum(sorts.values())} differ {dict(sorts)}, {ended} end the process")
+
+
+if __name__ == "__main__":
+    main()
