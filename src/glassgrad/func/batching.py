@@ -377,6 +377,8 @@ def _dims(
                 setting = (0, *setting)
         elif name == "sizes":
             setting = (level.size, *(setting or (1,) * is_number))
+        elif name == "keepdim":
+            setting = setting or is_number  # of which what was reduced has a dimension too
         further.append(setting)
     answer = row.caller(*values, *further)
     if is_number:

@@ -264,7 +264,13 @@ def pushed(
     ]
     if row.view:
         return fitted
-    return [None if tangent is None else laid(tangent, out) for tangent, out in zip(fitted, outs, strict=True)]
+    pairs = zip(fitted, outs, strict=True)
+    return [None if tangent is None else laid(own(tangent, tangents), out) for tangent, out in pairs]
+
+
+def own(tangent: Any, tangents: Sequence[Any]) -> Any:
+    """A tangent that is none of ``tangents``, so that nobody writes into the tangent of another tensor."""
+    return TABLE["clone"].caller(tangent) if any([tangent is each for each in tangents]) else tangent
 
 
 def _is_diagonal(row: Row, values: Sequence[Any], outs: Sequence[Any]) -> bool:

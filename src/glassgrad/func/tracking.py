@@ -11,7 +11,7 @@ from ..core.plan import gradients_lifted
 from ..core.record import Bundle, Record, output_of
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
-from ..ground import modes
+from ..ground import errors, modes
 from ..tensor import writable
 from ..tensor.lifted import Kept, Lifted, derives
 from . import levels
@@ -34,8 +34,8 @@ class GradTracking(Lifted):
     __slots__ = ("place", "views", "base", "seen")
 
     place: Any  #: None, LEAF, or the record that made it
-    views: int  #: how often this tensor, or a view of it, was written at this level
-    base: Any  #: of a view: the tensor that it is a view of, and how it came about
+    views: int  #: of a base: how often it, or a view of it, was written at this level
+    base: Any  #: of a tensor with views, and of each of those: what they are views of, and how this one came about
     seen: int  #: of a view: the base's ``views`` when its place was last right
 
     @property  # type: ignore[override]
@@ -49,6 +49,15 @@ class GradTracking(Lifted):
 
     def is_tracked(self) -> bool:
         return place_of(self) is not None
+
+    def become(self, other: Lifted) -> None:
+        """Be what another tensor of the level is; a leaf stays one, where nothing is recorded."""
+        if place_of(self) is not LEAF:
+            super().become(other)
+            return
+        if modes.local.grad:
+            raise RuntimeError(errors.LEAF_INPLACE)
+        self.value = other.value
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         return levels.shown("GradTrackingTensor", self.level.number if self.level.is_alive else -2, self.value)
@@ -146,6 +155,8 @@ class Reverse(Level):
 
     def _relate(self, row: Row, source: Any, settings: Sequence[Any], outs: Sequence[GradTracking]) -> None:
         """Note of views what they are views of."""
+        if source.base is None and place_of(source) is not LEAF:  # a leaf is the base itself: its place is
+            source.base = self.track(source.value, source.place), ()  # whose sizes stay, whatever becomes of the source
         base, chain = source.base or (source, ())
         for number, out in enumerate(outs):
             out.base, out.seen = (base, (*chain, (row, settings, number))), base.views
@@ -163,7 +174,7 @@ class Reverse(Level):
         if not isinstance(target, GradTracking) or target.level is not self:
             raise RuntimeError(captured(levels.written_name(row)))
         if place_of(target) is LEAF and modes.local.grad:
-            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+            raise RuntimeError(errors.LEAF_INPLACE)
         old = target
         wanted = modes.local.grad or derives(target.value, *others)
         if wanted and any(position == 0 for _, position, _ in row.plan.saved_inputs):
@@ -172,18 +183,17 @@ class Reverse(Level):
         writable.check_fits(target, result._array.shape)
         writable.check_cast(result._array.dtype, target)
         copy = TABLE["copy"]
+        if not modes.local.grad:  # nobody's place is another one then
+            write.in_place(copy, target.value, (self.lower(result),), ())
+            return
         written = self.call(copy, (target, result), ())
-        place = written.place if modes.local.grad else place_of(target)
-        if target.base is not None:
-            place_of_base = self._scattered(target, written)
+        base, chain = target.base or (None, ())
+        place_of_base = self._scattered(target, written) if chain else written.place
         write.in_place(copy, target.value, (self.lower(result),), ())
-        if target.base is None:
-            target.views += 1
-            target.place = place
-        else:
-            base = target.base[0]
+        target.place = written.place
+        if base is not None:
             base.views += 1
-            base.place, target.place, target.seen = place_of_base, place, base.views
+            base.place, target.seen = place_of_base, base.views
 
     def _scattered(self, view: GradTracking, written: GradTracking) -> Any:
         """The place of a view's base after ``written`` was put where the view looks."""

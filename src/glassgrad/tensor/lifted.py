@@ -94,6 +94,13 @@ def beneath(tensor: Any) -> Any:
     return tensor
 
 
+def plain(tensor: Any) -> Any:
+    """What a tensor stands for in the end."""
+    while tensor._lifted:
+        tensor = tensor.value
+    return tensor
+
+
 def of_class(cls: Any, source: Tensor) -> Any:
     """A tensor of a subclass on the memory and with the history of another; at a level, one that stands for such."""
     if isinstance(source, Lifted) and source.level.is_alive:

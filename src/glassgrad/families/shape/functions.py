@@ -504,6 +504,7 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
         if not below._lifted:
             writable.check_writable(below, bool(history.edges_of(row.row, (below,))))
         target.become(row(target, *settings))
+        share(lifted.plain(target)).version += 1
         return target
     edges = history.edges_of(row.row, (target,))
     writable.check_writable(target, bool(edges))
