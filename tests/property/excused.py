@@ -114,7 +114,7 @@ REASONS = [
     Reason("which of several faults", "type", "have an identity.*Dimension out of range", "norm"),
     Reason("several dtypes that are faults", "words", "out tensor to have dtype.*(same dtype|implemented)", "out="),
     Reason("PyTorch has no gradient of it", "words", "aten::floor_divide_ is not", r"floordiv__|floor_divide_"),
-    Reason("PyTorch has no gradient of it", "words", "^.Autograd not support dtype"),
+    Reason("PyTorch has no gradient of it", "words|type", "Autograd not support dtype"),
     Reason("PyTorch has no gradient of it", "refused|words", "a second time", r"//|floor_div|remainder\(\d|heaviside"),
     Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
@@ -389,6 +389,8 @@ REASONS = [
     Reason("PyTorch's zeros are doubles", "taken", "changed the type of value", r"sgn\(\)(.|\n)*register_hook"),
     Reason("PyTorch's logcumsumexp loses digits", "numbers", "", r"e\+30(.|\n)*logcumsumexp"),
     Reason("several dtypes that are faults", "words", "div_floor_cpu.*lt_cpu", "group_norm"),
+    Reason("several dtypes that are faults", "words", "Expected size for.*expected scalar type", "baddbmm"),
+    Reason("which lanes take NaN", "numbers", "nan", r"nan(.|\n)*(hardtanh|relu6|shrink)"),
     Reason("which matrix is singular beside NaN", "words", r"Batch element \d+(.|\n)*Batch element", r"nan(.|\n)*inv"),
     Reason("truth values as exponents", "numbers", "", r"(__pow__|pow_?)\((False|True)\)|\*\* (False|True)\b"),
 ]

@@ -109,6 +109,8 @@ CALLS = {
         torch.histogramdd(a[:, :2], (0, -1))
         torch.convolution(a[None], -1.5, c.double(), [1], [1], [2], False, [0], 1)
         torch.linalg.matrix_rank(b, out=torch.zeros(0).bool()) | torch.linalg.matrix_rank(b, out=torch.zeros(0).byte())
+        torch.tensordot(b, b, torch.zeros(5, 2)) | torch.tensordot(b, b, c[:0]) | torch.tensordot(b, b, i[:, :1])
+        torch.tensordot(b, b, i[0, 1]) | (y := i.clone(), y.eq_(x), y.requires_grad_())[0]
         torch.max(a, keepdim=True) | torch.min(x, out=1, keepdim=True) | torch.max(a, other=a, keepdim=True)
         torch.index_add(a, 0, i[0], a[:1].repeat(3, 1), alpha=2) | torch.index_add(a, 0, i[0], a[:1].repeat(3, 1))
         torch.special.round(i) | torch.special.round(a, decimals=1) | torch.special.round(a)
