@@ -265,10 +265,10 @@ def pushed(
     if row.view:
         return fitted
     pairs = zip(fitted, outs, strict=True)
-    return [None if tangent is None else laid(own(tangent, tangents), out) for tangent, out in pairs]
+    return [None if tangent is None else laid(_apart(tangent, tangents), out) for tangent, out in pairs]
 
 
-def own(tangent: Any, tangents: Sequence[Any]) -> Any:
+def _apart(tangent: Any, tangents: Sequence[Any]) -> Any:
     """A tangent that is none of ``tangents``, so that nobody writes into the tangent of another tensor."""
     return TABLE["clone"].caller(tangent) if any([tangent is each for each in tangents]) else tangent
 
