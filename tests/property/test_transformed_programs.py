@@ -33,6 +33,13 @@ PROGRAMS = {
         v = y[0]; torch.no_grad()(y.zero_)(); r = (y * y).sum() + (v * 3).sum()
         torch.no_grad()(y[0].zero_)(); r = (y * y).sum()
     """,
+    "a view is of complex numbers, or of their parts": """
+        v = torch.view_as_complex(y[:, :2] * 1); v.sin_(); r = torch.view_as_real(v).square().sum()
+        w = y[:, :2] * 1; v = torch.view_as_complex(w); v.mul_(2 + 1j); r = (w * torch.arange(4.0).reshape(2, 2)).sum()
+        c = torch.complex(y, y * y); c.real.mul_(3); r = (c.real * c.imag).sum()
+        c = torch.complex(y, y * y); torch.view_as_real(c)[..., 1].exp_(); r = (c.real * c.imag).sum()
+        c = torch.complex(y, y * y); c[0].imag.add_(c[1].real); r = (c.abs() * torch.arange(3.0)).sum()
+    """,
     "rearranged after it was written": """
         y.zero_(); y.unsqueeze_(0); r = y.sum() + x.sum()
         y.fill_(3); y.t_(); r = (y * y).sum() + x.sum()

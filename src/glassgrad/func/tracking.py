@@ -205,13 +205,17 @@ class Reverse(Level):
         sources = [base]
         for row, settings, number in chain:
             sources.append(several(self.call(row, (sources[-1],), settings))[number])
-        ones = TABLE["fill_number"].caller(written, 1)
+        is_complex = written._array.dtype.kind == "c"
+        ones = TABLE["fill_number"].caller(written, 1 + 1j if is_complex else 1)
         mask, values = ones, written
         for source, (row, settings, number) in zip(reversed(sources[:-1]), reversed(chain), strict=True):
             mask = back_through(row, source, settings, number, mask)
             values = back_through(row, source, settings, number, values)
-        inside = TABLE["ne"].caller(mask, 0)
-        return TABLE["where"].caller(inside, values, base).place
+        if base._array.dtype.kind != "c":
+            return TABLE["where"].caller(TABLE["ne"].caller(mask, 0), values, base).place
+        # of a complex number a view may see one part
+        mask, values, old = (TABLE["view_as_real"].caller(each) for each in (mask, values, base))
+        return TABLE["view_as_complex"].caller(TABLE["where"].caller(TABLE["ne"].caller(mask, 0), values, old)).place
 
 
 @contextmanager
