@@ -20,7 +20,7 @@ import glassgrad
 from tests import counts
 from tests.property.conditioning import numbers
 from tests.property.excused import REASONS, Reason, reason
-from tests.property.random_programs import PRECISION, Draw, Ended, Run
+from tests.property.random_programs import PRECISION, Draw, Ended, Run, shortened
 from tests.torch_reference import torch
 
 #: Lines that are for reverse mode, for transforms or other processes, or that draw numbers.
@@ -156,31 +156,16 @@ def first_difference(lines: list[str]) -> tuple[int, str, str] | None:
     return None
 
 
-def shortened(lines: list[str], sort: str) -> list[str]:
-    """As few lines as still differ in that sort."""
-    again = True
-    while again:
-        again = False
-        for place in reversed(range(len(lines))):
-            fewer = lines[:place] + lines[place + 1 :]
-            found = first_difference(fewer)
-            if found and found[1] == sort:
-                lines, again = fewer[: found[0] + 1], True
-                break
-    return lines
-
-
 def look(seed: int) -> tuple[list[str], tuple[str, str] | None]:
     """The shortest program that differs, and how; nothing where it is known why."""
     lines = drawn(seed)
     found = first_difference(lines)
     if found is None:
         return lines, None
-    lines = shortened(lines, found[1])
-    found = first_difference(lines)
-    assert found is not None
-    is_known = reason(*found[1:], lines, OWN_REASONS) or reason(*found[1:], lines, REASONS)
-    return lines, None if is_known else found[1:]
+    sort = found[1]
+    lines, text = shortened(lines, sort, first_difference)
+    is_known = reason(sort, text, lines, [*OWN_REASONS, *REASONS])
+    return lines, None if is_known else (sort, text)
 
 
 def main() -> None:

@@ -480,19 +480,19 @@ def _drawn(draw: Draw, yours: Run, ours: Run, lines: list[str], length: int) -> 
     return None
 
 
-def shortened(lines: list[str], sort: str) -> tuple[list[str], str]:
-    """As few lines as still differ in that sort, and the difference."""
+def shortened(lines: list[str], sort: str, first: Any = first_difference) -> tuple[list[str], str]:
+    """As few lines as still differ in that sort, and the difference, the first one as ``first`` tells."""
     text = ""
     again = True
     while again:
         again = False
         for place in reversed(range(len(lines))):
             fewer = lines[:place] + lines[place + 1 :]
-            found = first_difference(fewer) if fewer else None
+            found = first(fewer) if fewer else None
             if found and found[1] == sort:
                 lines, text, again = fewer[: found[0] + 1], found[2], True
                 break
-    if not text and (found := first_difference(lines)):
+    if not text and (found := first(lines)):
         text = found[2]
     return lines, text
 

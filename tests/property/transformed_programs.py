@@ -16,13 +16,13 @@ import numpy as np
 
 import glassgrad
 from tests import counts
+from tests.property import dual_programs
 from tests.property.dual_programs import in_doubles
 from tests.property.random_programs import Draw, Run
 
 #: Lines that are for reverse mode, for transforms or other processes, that draw, or whose results depend on values.
 LEFT_OUT = re.compile(
-    r"backward|func\.|functional\.(jac|[hv]vp)|saved_tensors|autocast|checkpoint|copy\.|pickle|hook|grad\b(?!\()|"
-    r"autograd|uniform_|normal_|exponential_|dropout|rand|bernoulli|tolist|numpy|dlpack|out=|alias\b|set_\(|unique|"
+    dual_programs.LEFT_OUT.pattern + "|"
     r"requires_grad|retain|\.data\b|apply|Parameter|Subclass|detach|grad\(\)|nonzero|masked_select|unbind|constant_"
 )
 #: Where, as in PyTorch, gradients are no slopes: constants in place, places that are met twice, sizes below zero, ends

@@ -244,11 +244,12 @@ def carries_gradients(dtype: np.dtype[Any]) -> bool:
 def require_grad(tensor: Tensor, value: bool, refusal: str = errors.ONLY_FLOATS) -> None:
     """Set ``requires_grad`` of a leaf, or raise as PyTorch does."""
     edge = edge_of(tensor)
-    if edge is not None and edge is not tensor and not value:
+    is_result = edge is not None and edge is not tensor
+    if is_result and not value:
         raise RuntimeError(errors.NON_LEAF_REQUIRES_GRAD)
     if value and not carries_gradients(tensor._array.dtype):
         raise RuntimeError(refusal)
-    if edge is not None and edge is not tensor:
+    if is_result:
         return
     if type(tensor._edge) is View:
         tensor._edge.edge = LEAF if value else None

@@ -304,8 +304,6 @@ def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
     For looking at values while debugging; what is computed from it takes no part in the transform.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.func.debug_unwrap.html
     """
-    while isinstance(tensor, Lifted):
-        tensor = tensor.value
-        if not recurse:
-            break
-    return tensor
+    if recurse:
+        return lifted.plain(tensor)
+    return tensor.value if isinstance(tensor, Lifted) else tensor

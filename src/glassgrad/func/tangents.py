@@ -177,7 +177,7 @@ class Forward(Level):
             if base.tangent is None:
                 return self._view(row, base, settings)
             base.tangent = levels.raised_to(base.tangent, self.lower_levels())  # which its views look at
-            if row.name == "as_strided" and not _lie_alike(base.value._array, base.tangent._array):
+            if row.name == "as_strided" and not writable.lie_alike(base.value._array, base.tangent._array):
                 raise RuntimeError(
                     "as_strided of a dual tensor whose tangent lies in memory in another way, as it is not dense: make "
                     "it of clone()"
@@ -302,12 +302,6 @@ def _fitted(tangent: Any, out: Any) -> Any:
     if tangent._array.shape != out._array.shape:
         tangent = TABLE["expand"].caller(tangent, out._array.shape)
     return tangent
-
-
-def _lie_alike(value: Any, tangent: Any) -> bool:
-    """Whether two arrays of one shape take the same steps through memory."""
-    steps = zip(value.shape, value.strides, tangent.strides, strict=True)
-    return all(first == second for size, first, second in steps if size > 1)
 
 
 def laid(tangent: Any, out: Any) -> Any:

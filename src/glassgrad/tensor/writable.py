@@ -181,8 +181,11 @@ def is_same_memory(a: Any, b: Any) -> bool:
     """Whether two arrays see the same places of one memory in the same order."""
     if type(a) is not ndarray or type(b) is not ndarray:
         return False
-    if a.ctypes.data != b.ctypes.data or a.shape != b.shape or a.dtype != b.dtype:
-        return False
+    return a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.dtype == b.dtype and lie_alike(a, b)
+
+
+def lie_alike(a: Any, b: Any) -> bool:
+    """Whether two arrays of one shape take the same steps through memory."""
     steps = zip(a.shape, a.strides, b.strides, strict=True)
     return all(first == second for size, first, second in steps if size > 1)
 
