@@ -74,14 +74,13 @@ def read_saved(
     if slot not in opened:
         opened[slot] = saved.read(record, source, slot)
     tensor = opened[slot]
-    if lifted or tensor is None:
-        return tensor
-    array = tensor._array
     dtype = record.fit.common if promoted and type(record.fit) is Fitting else None
-    if dtype is not None and array.dtype is not dtype:
-        if array.ndim or not row.single or dtype.itemsize > 2:
-            array = array.astype(dtype)
-    return array
+    if dtype is None or tensor is None or tensor._array.dtype == dtype:
+        return tensor if lifted or tensor is None else tensor._array
+    array = tensor._array
+    if not array.ndim and row.single and dtype.itemsize <= 2:
+        return tensor if lifted else array
+    return TABLE["to_copy"].caller(tensor, dtype, array.dtype) if lifted else array.astype(dtype)
 
 
 def _fitted(gradient: Any, fit_: Any, number: int, conjugate: bool, lifted: bool) -> Any:

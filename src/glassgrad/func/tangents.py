@@ -25,6 +25,7 @@ from ..core.plan import gradients_lifted
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, carries_gradients, new
+from ..families.cast.conjugates import check_unfollowed
 from ..ground import modes
 from ..tensor import lifted, writable
 from ..tensor.lifted import Kept, Lifted, derives
@@ -74,6 +75,8 @@ class Dual(Lifted):
         assert isinstance(other, Dual)
         if other.source is not None and other.source[0] is self:
             other.source = (self.level.dual(self.value, self.own, self.source), *other.source[1:])
+        if self.own is not None and other.own is not None:
+            lifted.keep_origin(self.own, other.own)
         super().become(other)
 
     @property  # type: ignore[override]
@@ -205,6 +208,8 @@ class Forward(Level):
                 raise RuntimeError(self.captured(row))
             write.in_place(row, target, [self.lower(other) for other in others], settings)
             return
+        if target.tangent is not None or any([self.tangent(other) is not None for other in others]):
+            check_unfollowed(lifted.plain(target))
         old = target
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller
@@ -213,8 +218,7 @@ class Forward(Level):
         result = self.call(row, (old, *others), below)
         writable.check_fits(target, result._array.shape)
         writable.check_cast(result._array.dtype, target)
-        copy = TABLE["copy"]
-        write.in_place(copy, target.value, (result.value,), ())
+        levels.put(row, target.value, result.value)
         if result.tangent is not None and target.tangent is None:
             target.begin()
         if target.tangent is not None:
@@ -223,7 +227,7 @@ class Forward(Level):
             elif not set(levels.levels_in(result.tangent)).issubset(levels.levels_in(target.tangent)):
                 target.tangent = TABLE["clone"].caller(result.tangent)  # which no view shares yet
             else:
-                write.in_place(copy, target.tangent, (result.tangent,), ())
+                levels.put(row, target.tangent, result.tangent)
 
 
 def _check_captured(name: str, tensor: Any) -> None:
@@ -352,7 +356,6 @@ def _by_reverse_rule(
 ) -> Any:
     total: Any = None
     record = _constants(row, values, tangents, settings, outs)
-    record.fit = None  # no sizes are summed away: a tangent is spread over the result
     for edges, reads, _, rule in row.plan.rules:
         for edge in edges:
             tangent = tangents[row.plan.ruled_inputs[edge]]
