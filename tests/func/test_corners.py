@@ -297,3 +297,70 @@ def test_chances_are_refused_if_those_of_one_example_are():
     chances = glassgrad.tensor([[0.5], [1.5]])
     with pytest.raises(ValueError, match="Expected parameter probs"):
         glassgrad.vmap(lambda p: glassgrad.distributions.Geometric(p).mean)(chances)
+
+
+def test_rules_read_whole_numbers_in_the_dtype_that_all_agreed_on():
+    """Where bytes would wrap around, as they do in PyTorch, and truth values have no difference."""
+    leaf = glassgrad.tensor([0.5, 3.0], dtype=glassgrad.float64, requires_grad=True)
+    for name, other in (("atan2", glassgrad.tensor([4, 200], dtype=glassgrad.uint8)), ("logaddexp", leaf > 1)):
+
+        def total(x, other=other, name=name):
+            return getattr(glassgrad, name)(other, x).sum()
+
+        first = glassgrad.autograd.grad(total(leaf, other.double()), leaf, create_graph=True)
+        second = glassgrad.autograd.grad(first[0].sum(), leaf)[0]
+        x = leaf.detach()
+        ones, slopes = glassgrad.ones_like(x), first[0].detach()
+        for given in (
+            glassgrad.autograd.grad(total(leaf), leaf, create_graph=True)[0],
+            glassgrad.func.grad(total)(x),
+            glassgrad.func.vmap(glassgrad.func.grad(total))(glassgrad.stack([x, x]))[1],
+        ):
+            assert glassgrad.allclose(given, slopes)
+        assert glassgrad.allclose(glassgrad.func.jvp(total, (x,), (ones,))[1], slopes.sum())
+        assert glassgrad.allclose(glassgrad.func.hessian(total)(x).sum(0), second)
+
+
+def test_lerp_by_a_truth_value_has_a_tangent():
+    x = glassgrad.tensor([1.0, 2.0])
+    for weight, wanted in ((True, [3.0, 3.0]), (False, [1.0, 1.0])):
+        moved = glassgrad.func.jvp(
+            lambda x, weight=weight: glassgrad.lerp(x, x * 3, glassgrad.tensor(weight)), (x,), (glassgrad.ones(2),)
+        )[1]
+        assert moved.tolist() == wanted
+
+
+@pytest.mark.filterwarnings("ignore:Use of index_")
+def test_vmap_puts_into_expanded_tensors():
+    def filled(x):
+        wide = x[:1].expand(3)
+        wide.index_fill_(0, glassgrad.tensor([0]), 5.0)
+        wide[glassgrad.tensor([1])] = x.sum()
+        return wide * 1
+
+    assert glassgrad.func.vmap(filled)(glassgrad.ones(2, 3)).tolist() == [[7.0] * 3] * 2
+
+
+def test_conjugates_follow_what_is_written_or_refuse():
+    numbers = glassgrad.tensor([1 + 2j, 2j])
+
+    def total(x):
+        x = x * 1
+        conjugate = x.conj()
+        x.square_()
+        return (conjugate * (1 + 2j)).real.sum()
+
+    def late(x):
+        return (x.square().conj() * (1 + 2j)).real.sum()
+
+    batch = glassgrad.stack([numbers, numbers + 1])
+    assert glassgrad.allclose(glassgrad.func.vmap(total)(batch), glassgrad.func.vmap(late)(batch))
+    assert glassgrad.allclose(glassgrad.func.grad(total)(numbers), glassgrad.func.grad(late)(numbers))
+    with pytest.raises(RuntimeError, match="whose conjugate is in use"):
+        glassgrad.func.jvp(total, (numbers,), (numbers,))
+    with pytest.raises(RuntimeError, match="a conjugate is being written"):
+        glassgrad.func.vmap(lambda x: x.conj().square_())(batch)
+
+
+def test_vmap_of_the_first_none_of_numbers():
+    assert glassgrad.func.vmap(lambda x: x.topk(0, 0)[0])(glassgrad.arange(3.0)).tolist() == [0, 1, 2]

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
 import glassgrad
 from tests import counts
-from tests.property.conditioning import numbers
+from tests.property.conditioning import is_rounding, numbers
 from tests.property.excused import REASONS, Reason, reason
 from tests.property.random_programs import PRECISION, Draw, Ended, Run, shortened
 from tests.torch_reference import torch
@@ -31,6 +32,8 @@ LEFT_OUT = re.compile(
 OWN_REASONS = [
     Reason("PyTorch has no forward mode there", "taken", "forward AD|forward gradient|not implemented"),
     Reason("PyTorch's rules ask for one dtype, or for elements", "taken", "can't be cast|non-zero size|ZeroTens"),
+    Reason("PyTorch's rules refuse truth values", "taken", "(Negation|Subtraction), the `-` operator"),
+    Reason("where transforms lie", "numbers", "", r"fft(.|\n)*(as_strided|view|reshape)"),
     Reason("PyTorch's parser breaks", "taken", "INTERNAL ASSERT"),
     Reason("expanded tensors have tangents", "taken", "single memory location", r"expand(.|\n)*make_dual\([^\n]*\Z"),
     Reason("what overlaps is read before it is written", "taken", "single memory location"),
@@ -49,7 +52,8 @@ OWN_REASONS = [
     Reason("what was made before is not written", "refused", "made before the block"),
     Reason("expanded tensors are not written", "refused", "single memory location", r"copy_\("),
     Reason("dual tensors that are not dense", "refused", "as_strided of a dual|setStorage", "as_strided"),
-    Reason("PyTorch writes conjugates back", "numbers|tangents|taken", "", r"complex(.|\n)*(conj|mH|adjoint)"),
+    Reason("PyTorch writes conjugates back", "numbers|tangents|taken", "", r"(complex|fft)(.|\n)*(conj|mH|adjoint)"),
+    Reason("tangents of zero are tangents", "refused", "must implement the jvp", r"copysign\("),
     Reason("signs and bases that are free", "tangents", "", "qr|svd|eig"),
     Reason("another dtype than the tangent's", "", "", r"\.data = "),
 ]
@@ -100,6 +104,8 @@ def compared(yours: DualRun, ours: DualRun, line: str) -> tuple[str, str] | None
     if theirs.keys() != mine.keys():
         return "results", f"{[*theirs]} {[*mine]}"
     for name, (dtype, values, tangent) in theirs.items():
+        if tangent is not None and tangent.dtype != values.dtype:
+            raise Ended("PyTorch has a complex tangent of real numbers")
         our_dtype, our_values, our_tangent = mine[name]
         if dtype != our_dtype:
             return "dtype", f"{name}: {dtype} {our_dtype}"
@@ -115,10 +121,47 @@ def in_doubles(line: str) -> str:
     return re.sub(r"complex64\b", "complex128", re.sub(r"\b(float32|float16|bfloat16)\b", "float64", line))
 
 
+@contextmanager
+def doubles() -> Iterator[None]:
+    """A block in which what is made of whole numbers is doubles."""
+    for engine in (torch, glassgrad):
+        engine.set_default_dtype(engine.float64)
+    try:
+        yield
+    finally:
+        for engine in (torch, glassgrad):
+            engine.set_default_dtype(engine.float32)
+
+
+def is_aliased(lines: list[str]) -> bool:
+    """Whether the last line writes memory that it reads by another name, or a tangent that PyTorch has for two."""
+    run = DualRun(torch)
+    with run.forward.dual_level():
+        for line in lines[:-1]:
+            run.do(line)
+        pool = run.pool
+        named = [pool[name] for name in re.findall(r"\w+", lines[-1]) if name in pool]
+        if not named or not re.search(r"\w_\(|[-+*/\]] ?[-+*/]?=", lines[-1]):
+            return False
+        target, *read = named
+        others = [value for value in pool.values() if value is not target]
+        tangent = run.forward.unpack_dual(target).tangent
+        return any(_is_one_memory(target, other) for other in read) or any(
+            _is_one_memory(tangent, run.forward.unpack_dual(other).tangent) and not _is_one_memory(target, other)
+            for other in others
+        )
+
+
+def _is_one_memory(first: Any, second: Any) -> bool:
+    if first is None or second is None:
+        return False
+    return bool(first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr() != 0)
+
+
 def drawn(seed: int, length: int = 10) -> list[str]:
     """A random program, up to its first difference."""
     lines: list[str] = []
-    with suppress(Ended):
+    with suppress(Ended), doubles():
         draw_lines(Draw(seed), lines, length)
     return lines
 
@@ -149,7 +192,7 @@ def draw_lines(draw: Draw, lines: list[str], length: int) -> None:
 def first_difference(lines: list[str]) -> tuple[int, str, str] | None:
     """The number of the line that makes the first difference, its sort and description."""
     yours, ours = DualRun(torch), DualRun(glassgrad)
-    with suppress(Ended), yours.forward.dual_level(), ours.forward.dual_level():
+    with suppress(Ended), doubles(), yours.forward.dual_level(), ours.forward.dual_level():
         for place, line in enumerate(lines):
             if found := compared(yours, ours, line):
                 return place, *found
@@ -165,7 +208,15 @@ def look(seed: int) -> tuple[list[str], tuple[str, str] | None]:
     sort = found[1]
     lines, text = shortened(lines, sort, first_difference)
     is_known = reason(sort, text, lines, [*OWN_REASONS, *REASONS])
+    if not is_known and sort in ("numbers", "tangents"):
+        is_known = is_aliased(lines) or (sort == "numbers" and _is_rounding(lines, (sort, text)))
     return lines, None if is_known else (sort, text)
+
+
+def _is_rounding(lines: list[str], found: tuple[str, str]) -> bool:
+    """Whether PyTorch's numbers move as far where they begin a rounding away."""
+    with doubles():
+        return is_rounding(DualRun, glassgrad, [line for line in lines if "make_dual" not in line], found)
 
 
 def main() -> None:

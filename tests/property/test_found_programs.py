@@ -9,6 +9,13 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "nothing is asked of what has no elements": """
+        a = torch.zeros(0, requires_grad=True)
+        b = torch.cat([a, a], 5)
+        b.sum().backward()
+        c = torch.zeros(3, 0).index_fill(0, torch.tensor([4]), 1)
+        torch.ones(0, 3).fill_diagonal_(1, True)
+    """,
     "gradients of what has no derivative, asked for by itself": """
         a = torch.tensor([1.0, 2.0, 2.0], requires_grad=True)
         b, c = a.unique(), a.unique()

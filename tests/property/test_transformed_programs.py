@@ -52,6 +52,23 @@ PROGRAMS = {
         r = y[0, 0].prod(0) * y[0, 1].max(0)[0] * y[0, 2].kthvalue(1, 0)[0]
         r = y[1, 0].median(0)[0] * y[1, 1].mode(0)[0] * y[1, 2].prod(-1, True)
     """,
+    "elements that share memory get one value": """
+        v = y[:1].expand(3, -1); v.zero_(); r = (v * y[0]).sum() + (y * y).sum()
+        v = y[:1].expand(3, -1); v.fill_(2); r = (v * y[0]).sum() + (y * y).sum()
+        v = y[:1].expand(2, -1); v.masked_fill_(y > 1, 2); r = (v * y[0]).sum() + (y * y).sum()
+        v = y[:1].expand(3, -1); v.mul_(2); r = v.sum()
+    """,
+    "the diagonal is filled": """
+        y.fill_diagonal_(3); r = (y * y).sum()
+        y[:, ::2].fill_diagonal_(3); r = (y * y).sum()
+        y.t_(); y.fill_diagonal_(3, True); r = (y * y).sum()
+    """,
+    "what indices and rearrangements give is viewed": """
+        v = y[:, torch.tensor([0, 2])].exp().view(-1); r = v[1] * v[2]
+        v = y[torch.tensor([1, 0]), None].view(2, -1); r = v[0, 1] * v[1, 2]
+        v = torch.view_as_complex(y[torch.tensor([1, 0, 0])][:, :2]); r = v.abs().sum()
+        v = y.mT.ravel(); r = v[1] * v[2]; v = y[:, 1:].mT.ravel(); r = r + v[1] * v[2]
+    """,
     "what shares a tangent": """
         v = y.frac(); y[..., 0] = 0.5; r = v.sum() + y.sum()
         v = y + 1; y[0].mul_(3); r = (v * v).sum() + y.sum()

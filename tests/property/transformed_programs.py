@@ -1,5 +1,7 @@
 """Random programs within transforms: ``grad`` gives what ``backward`` does, ``jvp`` its sum, ``vmap`` what loops give.
 
+Of ``grad`` and ``jvp`` within one another it is asked that they give what ``backward`` twice does.
+
 The lines are those of ``random_programs.py``: views, writes in place, indices; numbers are none at which a slope jumps.
 ``python -m tests.property.transformed_programs --count 20000 --seed 1`` runs so many and prints each that differs.
 """
@@ -17,7 +19,7 @@ import numpy as np
 import glassgrad
 from tests import counts
 from tests.property import dual_programs
-from tests.property.dual_programs import in_doubles
+from tests.property.dual_programs import doubles, in_doubles
 from tests.property.random_programs import Draw, Run
 
 #: Lines that are for reverse mode, for transforms or other processes, that draw, or whose results depend on values.
@@ -27,9 +29,14 @@ LEFT_OUT = re.compile(
 )
 #: Where, as in PyTorch, gradients are no slopes: constants in place, places that are met twice, sizes below zero, ends
 #: that are equal; and what reads the memory of a batch.
-NO_LAW = re.compile(r"logical_not_|eq_|as_strided|index_(put|copy)|\[torch.*\] .?=|scatter|polar|cdist|clamp\(\w+, \w")
-#: What transforms refuse, in PyTorch's words.
-REFUSED = re.compile("mutate a captured|asked for, which|Batching rule|extra_args|broadcast shape|bool ten|complex num")
+NO_LAW = re.compile(
+    r"logical_not_|eq_|as_strided|unfold|put(_|\()|index_copy|\[torch.*\] .?=|scatter|polar|cdist|clamp_?\(\w+, \w"
+)
+#: What transforms refuse, in PyTorch's words or, as that does, of numbers that are truth values alone.
+REFUSED = re.compile(
+    "mutate a captured|asked for, which|Batching rule|extra_args|broadcast shape|bool ten|complex num|"
+    "single memory loc|for 'Bool'|modified by an inpl|whose conjugate"
+)
 
 
 def program(seed: int) -> tuple[Any, Any, list[str]]:
@@ -73,24 +80,46 @@ def plain(total: Callable[[Any], Any], a: Any) -> Any:
     return glassgrad.zeros_like(a) if gradient is None else gradient
 
 
+def plain_twice(total: Callable[[Any], Any], a: Any) -> Any:
+    """The gradient of the gradient's sum, outside of transforms."""
+    leaf = a.clone().requires_grad_()
+    result = total(leaf)
+    slopes = [None]
+    if result.requires_grad:
+        slopes = glassgrad.autograd.grad(result, leaf, allow_unused=True, create_graph=True)
+    if slopes[0] is None or not slopes[0].requires_grad:
+        return glassgrad.zeros_like(a)
+    second = glassgrad.autograd.grad(slopes[0].sum(), leaf, allow_unused=True)[0]
+    return glassgrad.zeros_like(a) if second is None else second
+
+
 def pairs(a: Any, total: Callable[[Any], Any]) -> Iterator[tuple[str, Callable[[], Any], Any]]:
     """What transforms give, by name, and what they should give."""
     func = glassgrad.func
     if not total(a).isfinite():
         return
     slopes = plain(total, a)
+    if not np.allclose(slopes, plain(total, a * (1 + 1e-11)), 1e-5, 1e-5):  # such as those of singular matrices
+        return
     yield "grad", lambda: func.grad(total)(a), slopes
     yield "jvp", lambda: func.jvp(total, (a,), (glassgrad.ones_like(a),))[1], slopes.sum()
     batch = glassgrad.stack([a, a * 0.5 + 0.25])
     yield "vmap", lambda: func.vmap(total)(batch), glassgrad.stack([total(each) for each in batch])
+    once, ones = func.grad(total), glassgrad.ones_like(a)
+    twice = plain_twice(total, a)
+    if np.allclose(twice, plain_twice(total, a * (1 + 1e-11)), 1e-5, 1e-5):
+        yield "grad of grad", lambda: func.grad(lambda x: once(x).sum())(a), twice
+        yield "jvp of grad", lambda: func.jvp(once, (a,), (ones,))[1], twice
+        yield "grad of jvp", lambda: func.grad(lambda x: func.jvp(total, (x,), (ones,))[1])(a), twice
     yield "vmap of grad", lambda: func.vmap(func.grad(total))(batch), glassgrad.stack([plain(total, x) for x in batch])
 
 
 def look(seed: int) -> tuple[list[str], str]:
     """A program, and what of it is wrong."""
-    a, b, lines = program(seed)
+    with doubles():
+        a, b, lines = program(seed)
     total = function(lines, b)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), doubles():
         warnings.simplefilter("ignore")
         asked = pairs(a, total)
         while True:

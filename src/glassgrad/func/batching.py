@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import promotion, write
+from ..core import promotion
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, new
 from ..families.shape.batches import alike, all_alike, behind, fold, unfold
@@ -184,7 +184,7 @@ class Batch(Level):
         result = call_row(row, (old, *others), settings)
         writable.check_fits(target, result._array.shape)
         writable.check_cast(result._array.dtype, target)
-        write.in_place(TABLE["copy"], target.value, (self.lower(result),), ())
+        levels.put(row, target.value, self.lower(result))
 
     # -- one example after the other ----------------------------------------------------------------------------------
 
@@ -377,6 +377,8 @@ def _dims(
                 setting = (0, *setting)
         elif name == "sizes":
             setting = (level.size, *(setting or (1,) * is_number))
+        elif name == "k":
+            setting = setting or int(is_number)  # of which ``topk`` gives one, however few it is asked for
         elif name == "keepdim":
             setting = setting or is_number  # of which what was reduced has a dimension too
         further.append(setting)

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import write
-from ..core.row import Row
+from ..core.row import TABLE, Row
 from ..core.tensor import Tensor, alias
 from ..ground import modes
 from ..tensor import lifted
 from ..tensor.lifted import Lifted
+from ..tensor.writable import is_doubled
 
 
 class Level:
@@ -227,6 +228,14 @@ def _write(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
     else:
         level.write(row, flat[0], flat[1:], settings)
     return target
+
+
+def put(row: Row, target: Any, value: Any) -> None:
+    """Write what a row gave into the tensor that its target stands for; elements that share memory get one value."""
+    if row.one_value and is_doubled(target._array):
+        for axis in [axis for axis, step in enumerate(target._array.strides) if not step]:
+            target, value = (TABLE["slice"].caller(each, axis, 0, 1, 1) for each in (target, value))
+    write.in_place(TABLE["copy"], target, (value,), ())
 
 
 def _strip(tensor: Any) -> Any:

@@ -125,7 +125,7 @@ class Reverse(Level):
             with self.outside():
                 answer = call_row(row, values, settings)
         outs = [self.track(value) for value in several(answer)]
-        if row.view:
+        if row.view or row.name == "conj":  # which follows what it was made of, as a view does
             self._relate(row, flat[0], settings, outs)
         if recording:
             self.record(row, flat, settings, outs, isinstance(answer, (tuple, list)))

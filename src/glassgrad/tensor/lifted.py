@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import saved
-from ..core.tensor import Tensor, new, version_of
+from ..core.tensor import Tensor, View, new, version_of
 from ..ground import modes
 from ..ground.layout import dense_like
 
@@ -81,7 +81,8 @@ class Lifted(Tensor):
         return self.level.memory(self).__reduce_ex__(protocol)
 
     def become(self, other: Lifted) -> None:
-        """Be what another tensor of the same level is."""
+        """Be what another tensor of the same level is, such as a view of this one."""
+        keep_origin(self.value, other.value)
         for kind in type(self).__mro__[: type(self).__mro__.index(Lifted) + 1]:
             for name in kind.__slots__:  # type: ignore[attr-defined]
                 setattr(self, name, getattr(other, name))
@@ -99,6 +100,13 @@ def plain(tensor: Any) -> Any:
     while tensor._lifted:
         tensor = tensor.value
     return tensor
+
+
+def keep_origin(old: Any, now: Any) -> None:
+    """Let what a tensor becomes that is rearranged in place be written where that could: a user has no view."""
+    old, now = plain(old), plain(now)
+    if now is not old and type(now._edge) is View:
+        now._edge.origin = old._edge.origin if type(old._edge) is View else None
 
 
 def of_class(cls: Any, source: Tensor) -> Any:

@@ -15,6 +15,7 @@ from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground import dtypes, errors, modes
 from ..ground.exposed import is_exposed
+from ..ground.hidden import Hidden
 from .node import node_of
 from .refusals import check_broadcast, is_elementwise
 
@@ -152,7 +153,7 @@ def check_overlap(target: Tensor) -> None:
 
 def is_doubled(data: Any) -> bool:
     """Whether several elements of an array are one place in memory, because it was expanded."""
-    if type(data) is not ndarray or 0 not in data.strides or not data.size or data.dtype.metadata is not None:
+    if type(data) not in (ndarray, Hidden) or 0 not in data.strides or not data.size or data.dtype.metadata is not None:
         return False
     return any(not stride and size > 1 for size, stride in zip(data.shape, data.strides, strict=True))
 

@@ -16,6 +16,11 @@ _OUTDATED = (
     "operation that was recorded: in PyTorch the conjugate would be read anew. Call conj() after the write."
 )
 
+_OUTDATED_TANGENT = (
+    "a tensor whose conjugate is in use is being written in place in forward mode: in PyTorch the conjugate, and its "
+    "tangent, would be read anew. Call conj() after the write."
+)
+
 
 def _refuse(record: Record, grad: Any, retain_graph: bool) -> NoReturn:
     raise RuntimeError(_OUTDATED)
@@ -65,6 +70,13 @@ def _living(counter: Followed) -> list[tuple[Tensor, Any, Any]]:
     entries = [entry for entry in _followers.get(counter, ()) if entry[0]() is not None]
     _followers[counter] = entries
     return [(conjugate, *arrays) for reference, *arrays in entries if (conjugate := reference()) is not None]
+
+
+def check_unfollowed(target: Tensor) -> None:
+    """RuntimeError where a tensor is to be written whose conjugate is in use, whose tangent would not follow."""
+    counter = target._counter
+    if isinstance(counter, Followed) and _living(counter):
+        raise RuntimeError(_OUTDATED_TANGENT)
 
 
 def follow(conjugate: Tensor, source: Tensor) -> None:

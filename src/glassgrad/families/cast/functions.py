@@ -437,9 +437,10 @@ def conj(input: Tensor) -> Tensor:
     if not _is_complex(input):
         return input
     out = sign.conj(input)
-    out.__dict__["_conjugate"] = not is_conj(input)  # for is_conj only: the numbers are conjugated already
-    if not modes.transforming:
-        follow(out, input)
+    numbers = lifted.plain(out)
+    for each in (out, numbers):
+        each.__dict__["_conjugate"] = not is_conj(input)  # for is_conj only: the numbers are conjugated already
+    follow(numbers, lifted.plain(input))
     return out
 
 

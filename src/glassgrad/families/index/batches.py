@@ -35,9 +35,9 @@ from .slices import (
 
 
 class _Turned(NamedTuple):
-    """How examples are indexed, with the indexed dimensions first.
+    """How examples are indexed: where they have indices of their own, with the indexed dimensions first.
 
-    order    the dimensions of a batch of examples, the indexed first
+    order    the dimensions of a batch of examples, as they are indexed
     key      indices for the first of them
     result   where each dimension of a batch of results lies in what that gives
     """
@@ -61,18 +61,17 @@ def _turned(size: int, ndim: int, indices: Any) -> _Turned:
     rest = [at for at in range(ndim) if at not in where]
     lowered = [parts[at] for at in where]
     wide = max(part._array.ndim - is_batch for part, is_batch in lowered)
-    first, others = [at + 1 for at in where], [at + 1 for at in rest]
-    if any(is_batch for _, is_batch in lowered):
-        key = [wrap(np.arange(size).reshape((size, *(1,) * wide)))]
-        key += [aligned(part, wide) if is_batch else part for part, is_batch in lowered]
-        order, batch, spans = (0, *first, *others), 0, range(1, wide + 1)
-    else:
-        key = [part for part, _ in lowered]
-        order, batch, spans = (*first, 0, *others), wide, range(wide)
-    adjacent = where == list(range(where[0], where[0] + len(where)))
-    before = where[0] if adjacent else 0
     remaining = range(wide + 1, wide + 1 + len(rest))
-    return _Turned(order, Indices(key), (batch, *remaining[:before], *spans, *remaining[before:]))
+    adjacent = where == list(range(where[0], where[0] + len(where)))
+    if not any(is_batch for _, is_batch in lowered):
+        key = [None, *(None if part is None else part[0] for part in parts)]
+        spans = range(1 + wide) if adjacent else (wide, *range(wide))
+        return _Turned(tuple(range(ndim + 1)), Indices(key), (*spans, *remaining))
+    key = [wrap(np.arange(size).reshape((size, *(1,) * wide)))]
+    key += [aligned(part, wide) if is_batch else part for part, is_batch in lowered]
+    before = where[0] if adjacent else 0
+    order = (0, *(at + 1 for at in where), *(at + 1 for at in rest))
+    return _Turned(order, Indices(key), (0, *remaining[:before], *range(1, wide + 1), *remaining[before:]))
 
 
 def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:

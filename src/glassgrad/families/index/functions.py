@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.device import require
@@ -133,15 +134,12 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    strides = [stride // self._array.itemsize for stride in self._array.strides]
-    diagonal = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
-    diagonal.fill_(fill_value)
-    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
-        step = shape[1] + 1
-        for at in range(step, shape[0], step):
-            count = min(shape[1], shape[0] - at)
-            offset = self.storage_offset() + at * strides[0]  # type: ignore[attr-defined]
-            self.as_strided((count,), (sum(strides),), offset).fill_(fill_value)  # type: ignore[attr-defined]
+    tops: range = range(0, max(shape[0], 1), shape[1] + 1) if wrap and len(shape) == 2 else range(1)
+    for top in tops:
+        diagonal: Any = self.narrow(0, top, min(shape[0] - top, shape[1])) if top else self  # type: ignore[attr-defined]
+        while diagonal._array.ndim > 1:
+            diagonal = diagonal.diagonal(0, 0, 1)
+        diagonal.fill_(fill_value)
     return self
 
 
@@ -215,8 +213,8 @@ def _shared(target: Tensor, mask: Tensor) -> Tensor:
     """The mask of an expanded tensor: elements that share memory are filled together."""
     warn(expanded_warning("masked_fill_"))
     axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
-    merged = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)
-    return wrap(np.broadcast_to(merged, target._array.shape))
+    merged = TABLE["any_dim"].caller(expand(mask, target._array.shape), axes, True)
+    return expand(merged, target._array.shape)
 
 
 @composite()

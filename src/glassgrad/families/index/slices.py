@@ -220,7 +220,9 @@ def filled_axis(self: Any, index: Any, dim: int) -> int:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    _check_filled(index, self.shape[axis] if self.ndim else 1, axis)
+    size = self.shape[axis] if self.ndim else 1
+    if self.ndim < 2 or 0 not in (*self.shape[:axis], *self.shape[axis + 1 :]):  # else PyTorch looks at no index
+        _check_filled(index, size, axis)
     return axis
 
 
@@ -233,7 +235,7 @@ def _check_filled(index: Any, size: int, axis: int) -> None:
 def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     axis = filled_axis(self, index, dim)
     out = copied(self)
-    if self.ndim:
+    if self.ndim and self.size:
         out[_along(axis, index)] = value
     elif index.size:
         out[...] = value

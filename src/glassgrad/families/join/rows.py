@@ -22,7 +22,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
             raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
     first = next((tensor for tensor in tensors if tensor.shape != (0,)), None)
     if first is None:
-        return axis_of(dim, 1), None
+        return 0, None  # PyTorch asks for no dimension of empty vectors
     axis = axis_of(dim, first.ndim)
     for number, tensor in enumerate(tensors):
         if tensor.shape == (0,):
@@ -80,7 +80,7 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     at = 0
     parts: list[Any] = []
     ndim = max(len(sizes) for sizes in tensors_sizes)
-    axis = axis_of(dim, ndim)
+    axis = axis_of(dim, ndim) if ndim > 1 or any(sizes != (0,) for sizes in tensors_sizes) else 0
     for sizes, needed in zip(tensors_sizes, needs, strict=True):
         if sizes == (0,) and ndim > 1:
             parts.append(blank(grad, (0,)) if needed else None)

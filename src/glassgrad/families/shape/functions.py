@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
 from ...ground.dtypes import called, is_int, need_int
 from ...ground.dtypes import dtype as dtype_type
+from ...ground.hidden import Hidden
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ground.size import Size
@@ -236,7 +237,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 def ravel(input: Tensor) -> Tensor:
     """The view, or copy, in one dimension."""
     array = input._array
-    if type(array) is np.ndarray and not array.flags.c_contiguous:
+    if type(array) in (np.ndarray, Hidden) and not array.flags.c_contiguous:
         input = rows.compact(input)
     return rows.view(input, (-1,))
 
