@@ -300,7 +300,7 @@ def test_chances_are_refused_if_those_of_one_example_are():
 
 
 def test_rules_read_whole_numbers_in_the_dtype_that_all_agreed_on():
-    """Where bytes would wrap around, as they do in PyTorch, and truth values have no difference."""
+    """Bytes would wrap around, as they do in PyTorch, and truth values have no difference."""
     leaf = glassgrad.tensor([0.5, 3.0], dtype=glassgrad.float64, requires_grad=True)
     for name, other in (("atan2", glassgrad.tensor([4, 200], dtype=glassgrad.uint8)), ("logaddexp", leaf > 1)):
 

@@ -45,7 +45,7 @@ REASONS = [
     Reason("PyTorch loses NaN", "", "", "embedding_bag|scatter_reduce|index_reduce"),
     Reason("poles, and beyond them", "", r"inf|nan|e\+3\d", "gamma|psi|logit|addcdiv|xlog1?p?y"),
     Reason("poles, and beyond them", "tangents of slopes", "", "xlog1?p?y"),
-    Reason("zeros that stay zeros", "of slopes", "nan", "norm|sinc|atan2|sgn|copysign|dist|prod|pow|logit"),
+    Reason("zeros that stay zeros", "of slopes", "nan", "norm|sinc|atan2|sgn|copysign|dist|prod|pow|logit|cosine_s"),
     Reason("no slope outside the domain", "", "nan", "a(rc)?cosh|a(rc)?tan2"),
     Reason("the largest, or middle, of NaN", "^tangents", "nan", "^(max|min|median|nanmedian)$"),
     Reason("matrices that are nearly singular", "", r"singular|rank|converge|e\+(0[6-9]|1\d)", "linalg|solve|norm"),

@@ -9,6 +9,11 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "second slopes of NaN": """
+        a = torch.tensor([float("nan"), 1.0, -1.0, 30.0], requires_grad=True)
+        b = torch.autograd.grad(torch.nn.functional.softplus(a).sum(), a, create_graph=True)[0]
+        c = torch.autograd.grad(b.sum(), a)[0]
+    """,
     "nothing is asked of what has no elements": """
         a = torch.zeros(0, requires_grad=True)
         b = torch.cat([a, a], 5)

@@ -467,7 +467,7 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     """The gradients of softplus's slope: the slope again, and its own slope up to the threshold."""
     s = sigmoid(self * beta)
     bend = grad * grad_output * (s * (1 - s) * beta)
-    return softplus_backward(grad, self, beta, threshold), where(self * beta < threshold, bend, 0)
+    return softplus_backward(grad, self, beta, threshold), where(self * beta >= threshold, 0, bend)  # of NaN, NaN
 
 
 @op(
