@@ -364,3 +364,19 @@ def test_conjugates_follow_what_is_written_or_refuse():
 
 def test_vmap_of_the_first_none_of_numbers():
     assert glassgrad.func.vmap(lambda x: x.topk(0, 0)[0])(glassgrad.arange(3.0)).tolist() == [0, 1, 2]
+
+
+def test_what_jvp_gives_back_is_no_tangent_of_two():
+    """PyTorch's tensors share it, and a write into one is seen in the other's derivative."""
+
+    class Given(glassgrad.autograd.Function):
+        forward = staticmethod(lambda x: x.exp())
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+        jvp = staticmethod(lambda ctx, tangent: tangent)
+
+    forward = glassgrad.autograd.forward_ad
+    with forward.dual_level():
+        x = forward.make_dual(glassgrad.ones(2), glassgrad.ones(2))
+        y = Given.apply(x)
+        x.mul_(2)
+        assert forward.unpack_dual(y).tangent.tolist() == [1, 1] and forward.unpack_dual(x).tangent.tolist() == [2, 2]

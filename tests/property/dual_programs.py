@@ -51,6 +51,7 @@ OWN_REASONS = [
     Reason("constants in place are recorded", "refused", "leaf Variable", r"(logical_not|eq)_\("),
     Reason("what was made before is not written", "refused", "made before the block"),
     Reason("expanded tensors are not written", "refused", "single memory location", r"copy_\("),
+    Reason("nothing is asked of what is empty", "refused", "Dimension out of range", r"\.cum(max|min)\("),
     Reason("dual tensors that are not dense", "refused", "as_strided of a dual|setStorage", "as_strided"),
     Reason("PyTorch writes conjugates back", "numbers|tangents|taken", "", r"(complex|fft)(.|\n)*(conj|mH|adjoint)"),
     Reason("tangents of zero are tangents", "refused", "must implement the jvp", r"copysign\("),

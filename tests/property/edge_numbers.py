@@ -48,7 +48,7 @@ REASONS = [
     Reason("zeros that stay zeros", "of slopes", "nan", "norm|sinc|atan2|sgn|copysign|dist|prod|pow|logit|cosine_s"),
     Reason("no slope outside the domain", "", "nan", "a(rc)?cosh|a(rc)?tan2"),
     Reason("the largest, or middle, of NaN", "^tangents", "nan", "^(max|min|median|nanmedian)$"),
-    Reason("matrices that are nearly singular", "", r"singular|rank|converge|e\+(0[6-9]|1\d)", "linalg|solve|norm"),
+    Reason("matrices that are nearly singular", "", r"singular|rank|converge|e\+(0[6-9]|1\d)", "linalg|solve|norm|inv"),
     Reason("matrices without full rank", "", "", r"linalg\.(lstsq|cond)"),
     Reason("the ends of exponentials", "slopes", "nan", "soft_margin_loss"),
     Reason("PyTorch forgets the imaginary part", "tangents", "", "pow"),

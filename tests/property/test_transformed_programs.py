@@ -69,6 +69,9 @@ PROGRAMS = {
         v = torch.view_as_complex(y[torch.tensor([1, 0, 0])][:, :2]); r = v.abs().sum()
         v = y.mT.ravel(); r = v[1] * v[2]; v = y[:, 1:].mT.ravel(); r = r + v[1] * v[2]
     """,
+    "layers of nothing": """
+        v = y.diagonal(3); r = torch.nn.functional.layer_norm(v, v.shape).sum() + (y * y).sum()
+    """,
     "what shares a tangent": """
         v = y.frac(); y[..., 0] = 0.5; r = v.sum() + y.sum()
         v = y + 1; y[0].mul_(3); r = (v * v).sum() + y.sum()
@@ -76,6 +79,7 @@ PROGRAMS = {
 }
 TRANSFORMS = {
     "grad": lambda t, f, x: t.func.grad(f)(x),
+    "grad of grad": lambda t, f, x: t.func.grad(lambda x: t.func.grad(f)(x).sum())(x),
     "jvp": lambda t, f, x: t.func.jvp(f, (x,), (t.arange(6.0).reshape(2, 3),))[1],
     "vmap of grad": lambda t, f, x: t.func.vmap(t.func.grad(f))(t.stack([x, x + 1])),
     "vmap of jvp": lambda t, f, x: t.func.vmap(lambda x: t.func.jvp(f, (x,), (x * 1,))[1])(t.stack([x, x + 1])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.forward_ad import DualLevel
@@ -13,7 +14,7 @@ from ..tensor.lifted import Lifted
 from . import levels
 from .batching import Batch
 from .levels import entered
-from .tangents import Forward, zeros_of
+from .tangents import Forward, apart, zeros_of
 from .tracking import Reverse, edge_at
 from .transforms import check_sizes
 from .vmap import VmapInfo, spread
@@ -121,7 +122,10 @@ def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
         _check_tangent(number, out, tangent)
         if tangent is not None and isinstance(level, DualLevel) and _written(level, changed, out) is None:
             _check_views(out, tangent, [(arg.value, arg.tangent) for arg in args if level.tangent(arg) is not None])
-    raised = tuple(_dual(level, changed, out, tangent) for out, tangent in zip(outs, moved, strict=True))
+    raised = tuple(
+        _dual(level, changed, out, _own(out, tangent, values, tangents))
+        for out, tangent in zip(outs, moved, strict=True)
+    )
     return raised if isinstance(outputs, tuple) else raised[0]
 
 
@@ -147,6 +151,13 @@ def _check_views(out: Any, tangent: Any, inputs: list[tuple[Any, Any]]) -> None:
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
                 "view."
             )
+
+
+def _own(out: Any, tangent: Any, values: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The tangent of an output: of what does not lie on an input, none that an input has."""
+    if tangent is None or any(out is value or _is_view(out, value) for value in values if isinstance(value, Tensor)):
+        return tangent
+    return apart(tangent, tangents)
 
 
 def _is_view(tensor: Any, of: Any) -> bool:

@@ -269,10 +269,10 @@ def pushed(
     if row.view:
         return fitted
     pairs = zip(fitted, outs, strict=True)
-    return [None if tangent is None else laid(_apart(tangent, tangents), out) for tangent, out in pairs]
+    return [None if tangent is None else laid(apart(tangent, tangents), out) for tangent, out in pairs]
 
 
-def _apart(tangent: Any, tangents: Sequence[Any]) -> Any:
+def apart(tangent: Any, tangents: Sequence[Any]) -> Any:
     """A tangent that is none of ``tangents``, so that nobody writes into the tangent of another tensor."""
     return TABLE["clone"].caller(tangent) if any([tangent is each for each in tangents]) else tangent
 

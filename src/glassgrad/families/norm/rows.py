@@ -72,9 +72,9 @@ def standardize_twice(
     grad: Any, grad_output: Any, self: Any, mean: Any, rstd: Any, self_sizes: Any, dims: Any, fixed: Any
 ) -> Any:
     """With x standardised and r its scale: through x, and through r, of ``r * (g - mean(g) - x * mean(g * x))``."""
-    if fixed:
-        return self * 0
     n = count(self_sizes, dims)
+    if fixed or not n:
+        return self * 0
     x = standardized(self, mean, rstd, dims, False)
     r = inverse_deviation(self, rstd, mean, dims)
     along_x = r * (grad * sum_dim(grad_output * x, dims, True) + grad_output * sum_dim(grad * x, dims, True)) * (-1 / n)
@@ -93,7 +93,7 @@ inverse_deviation.derivative(
     self=lambda grad, self, rstd, mean, self_sizes, dims: (
         standardized(self, mean, rstd, dims, False)
         * (grad * inverse_deviation(self, rstd, mean, dims) * inverse_deviation(self, rstd, mean, dims))
-        * (-1 / count(self_sizes, dims))
+        * (-1 / max(count(self_sizes, dims), 1))
     )
 )
 
