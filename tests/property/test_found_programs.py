@@ -9,6 +9,17 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "a bias of another dtype": """
+        a, b = torch.ones(1, 3, 5).mT, torch.ones(4, 3)
+        c = torch.nn.functional.linear(a, b, torch.ones(4, dtype=torch.float64))
+        torch.nn.functional.linear(a, b, torch.ones(4, dtype=torch.complex64))
+    """,
+    "tables and matrices without elements": """
+        a = torch.ones(4, 0, requires_grad=True)
+        b = torch.nn.functional.embedding(torch.zeros(3, dtype=torch.int64), a)
+        b.sum().backward()
+        c = torch.linalg.pinv(torch.ones(0, 3), hermitian=True)
+    """,
     "second slopes of NaN": """
         a = torch.tensor([float("nan"), 1.0, -1.0, 30.0], requires_grad=True)
         b = torch.autograd.grad(torch.nn.functional.softplus(a).sum(), a, create_graph=True)[0]

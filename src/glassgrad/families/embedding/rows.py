@@ -22,7 +22,7 @@ _counted_to = lru_cache(64)(np.arange)
 def rows_added(values: Any, index: Any, n: int) -> Any:
     """A table of ``n`` rows into which each row of ``values`` is added at its ``index``."""
     width = values.shape[-1]
-    values, index = values.reshape(-1, width), index.reshape(-1)
+    values, index = values.reshape(index.size, width), index.reshape(-1)
     if not len(index):
         return np.zeros((n, width), values.dtype)
     if n * len(index) <= _SMALL and values.dtype.kind == "f" and math.isfinite(np.vdot(values, values)):

@@ -227,7 +227,8 @@ def pinv(
             f"linalg.pinv({input.dtype.scalar_name}{{{list(sizes)}}}): expected a tensor with 2 or more dimensions of "
             "float, double, cfloat or cdouble types"
         )
-    if hermitian and input._array.size:
+    hermitian = hermitian and bool(input._array.size)  # where there is nothing, no symmetry is asked for
+    if hermitian:
         square("linalg.eigh", input)
     inverse = linalg_pinv(input, *_tolerances(input, atol, rcond if rtol is None else rtol), hermitian)
     return inverse if out is None else into("linalg.pinv", (input,), out, inverse, errors.OUT_SAFELY, True)

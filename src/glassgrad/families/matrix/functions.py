@@ -215,7 +215,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     product = matmul(input, t(weight))
     result = product + bias
     writable.check_fits(product, result._array.shape)
-    return result
+    writable.check_cast(result._array.dtype, product)  # PyTorch adds the bias in place
+    return result if result._array.dtype == product._array.dtype else result.to(product.dtype)
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------
