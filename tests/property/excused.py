@@ -88,6 +88,7 @@ REASONS = [
     Reason("PyTorch needs a view", "taken", "view size is not|'source' needs to", last("isin|kron|take|conv_tbc")),
     Reason("PyTorch needs a view", "taken", "view size is not", "take_along_dim"),
     Reason("PyTorch's error tells of its source", "words", "unflatten got an unexpected error"),
+    Reason("PyTorch's error tells of its memory", "words", "setStorage.*whose data was replaced since"),
     Reason("PyTorch's error tells of its memory", "type", "^.'RuntimeError', 'setStorage", last("index_(fill|copy)_?")),
     Reason("the node by which a written tensor is named", "words", NAMED),
     Reason("the node by which a written tensor is named", "words", r"Output 0 of \w+ is a view.* one of the var"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import glassgrad
+from tests.counts import count
 from tests.property.changed_calls import CallRun, Text, samples
 from tests.property.random_programs import differ
 from tests.torch_reference import torch
@@ -44,7 +45,7 @@ def about(parts):
 def test_same_as_torch(mode, part):
     calls = 0
     for name in [*samples()][part::PARTS]:
-        for sample in samples()[name]:
+        for sample in samples()[name][: count(2)]:
             lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line]
             lines[-1] = MODES[mode] + lines[-1]
             (failed, theirs), (ours_failed, mine) = called(torch, lines), called(glassgrad, lines)
