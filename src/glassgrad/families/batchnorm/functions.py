@@ -106,7 +106,7 @@ def instance_norm(
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     sizes = input._array.shape
-    batch, channels = sizes[0], sizes[1]
+    batch, channels = input.size(0), input.size(1)
     if weight is not None:
         weight = weight.repeat(batch)
     if bias is not None:

@@ -13,6 +13,7 @@ from ...core.row import op
 from ...kernels import silent
 from ...ops.declare import COMPOSITES
 from ...tensor.lifted import all_values
+from ..compare.rows import where, zero_like
 from ..index.rows import together
 from ..pointwise.limit import conj, real
 from ..reduce.rows import prod_dim
@@ -185,11 +186,12 @@ def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
         return each(grad * result) * turned(inverse_of(A))
     from .spectra import linalg_svd, unit_matrices  # stands on this module
 
-    u, s, vh = linalg_svd(A)
+    lost = each(result - result)  # NaN for matrices that are not finite, which have no singular values
+    u, s, vh = linalg_svd(where(lost == 0, A, zero_like(A)))
     unit = unit_matrices(s)
     others = prod_dim(unsqueeze(s, -2) * (unit * -1 + 1) + unit, -1, False)
     inner = conjugated(times(u, unsqueeze(others, -1) * vh))
-    return each(grad * determinant(u) * determinant(vh)) * inner
+    return each(grad * determinant(u) * determinant(vh)) * inner + lost
 
 
 @op(outputs=("sign", "logabsdet"), holomorphic=False, public=False, batched="first")
