@@ -43,7 +43,7 @@ OWN_REASONS = [
     Reason("PyTorch rearranges shared tangents", "tangents", "", r"\.(swap\w+|transpose|t|(un)?squeeze)_\([^\n]*\Z"),
     Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"det\("),
     Reason("which of equal elements", "tangents", "", r"\.(kthvalue|topk|median|mode|\w*quantile)\("),
-    Reason("rounding decides which is less", "tangents", "", r"(solve|inv)\((.|\n)*\b(min|max)\w*\("),
+    Reason("rounding decides which is less", "tangents|numbers", "", r"(solve|inv)\((.|\n)*\b(min|max)\w*\("),
     Reason("PyTorch's bytes wrap around", "tangents", "", r"(uint8|int8|int16)(.|\n)*atan2"),
     Reason("PyTorch conjugates the slope of silu", "tangents", "j", "silu"),
     Reason("PyTorch reads what it has written", "tangents|numbers", "", r"\b(\w+)\.\w+_\(.*\b\1\b.*\Z|[*/+-]= .*\Z"),

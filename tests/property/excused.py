@@ -51,7 +51,7 @@ BROKEN = (
 READS = (
     r"(matmul|mm|bmm|mv|multi_dot|chain_matmul|histogram|addmm|addmv|addbmm|baddbmm|sum|nansum|mean|nanmean|prod|"
     r"amax|amin|max|min|var|std|"
-    r"logsumexp|norm|matrix_power|solve_triangular|slice_scatter|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|"
+    r"logsumexp|(frobenius_)?norm|matrix_power|solve_triangular|slice_scatter|\w*softmax|logsigmoid|avg_pool[23]d|histc|diff|tri[lu]|"
     r"normal|bernoulli|cum(max|min)|median|inv|inverse)"
 )
 #: What keeps only sizes, or nothing, of what PyTorch keeps whole.
@@ -110,6 +110,7 @@ REASONS = [
     Reason("the shape was changed without recording", "taken", r"put_\(\): self and source", r"\.data = "),
     Reason("memory that is handed on is one memory", "taken", "storage that is not resizable", "from_dlpack"),
     Reason("differences of large numbers", "numbers", r"inf\b", r"nan_to_num(.|\n)*\.sum\("),
+    Reason("PyTorch asks nothing of zeros that it has not made", "refused", "Boolean alpha only", "grad"),
     Reason("PyTorch asks for a frame beyond its memory", "taken", "setStorage", r"stft\([^\n]*align_to_window=True"),
     Reason("PyTorch reads targets beyond their memory", "numbers", "", r"(\.expand\(|::2\])(.|\n)*ctc_loss"),
     Reason("which of several faults", "words", "numel: integer multiplication.*Storage size", last("as_strided")),

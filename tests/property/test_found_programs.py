@@ -9,6 +9,13 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "means of truth values, and a number that is saved and written": """
+        torch.ones(2, dtype=torch.bool).scatter_reduce(0, torch.tensor([0, 1]), torch.ones(2, dtype=torch.bool), "mean")
+        a, b = torch.ones(2, requires_grad=True), torch.ones((), dtype=torch.float64)
+        c = torch.func.vjp(lambda t: t * b, a)[1](a)[0]
+        b.copy_(b)
+        c.sum().backward()
+    """,
     "determinants of which some are zero and some are none": """
         a = torch.tensor([[[float("nan"), 1], [0, 1]], [[1, 1], [1, 1]], [[2, 1], [0, 3]]], requires_grad=True)
         b = torch.autograd.grad(torch.linalg.det(a).sum(), a, create_graph=True)[0].detach()

@@ -47,7 +47,7 @@ def program(seed: int) -> tuple[Any, Any, list[str]]:
         while name == "a" and ("float64" not in line or "expand" in line or "complex" in line or "[]" in line):
             line = in_doubles(draw.leaf(name)[0])
         run.do(line)
-    a, b = run.pool["a"], run.pool["b"]
+    a, b = run.pool["a"], run.pool["b"].clone()  # which lines may rearrange
     a = a * 1.0371 + 0.0123 * glassgrad.arange(a.numel()).reshape(a.shape) + 0.0071
     run.scope["a"] = a.clone()
     lines: list[str] = []

@@ -207,7 +207,7 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
     if reduce not in _REDUCE:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = _checked("scatter", self, index, dim, src)
-    if self.dtype.kind == "c" and reduce in ("amax", "amin"):
+    if (self.dtype.kind == "c" and reduce in ("amax", "amin")) or (self.dtype.kind == "b" and reduce == "mean"):
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self)
     out = np.array(self, order="C")
     if not index.size:
