@@ -49,13 +49,14 @@ REASONS = [
     Reason("poles, and beyond them", "tangents of slopes", "", "xlog1?p?y"),
     Reason("zeros that stay zeros", "of slopes", "nan", "norm|sinc|atan2|sgn|copysign|dist|prod|pow|logit|cosine_s"),
     Reason("no slope outside the domain", "", "nan", "a(rc)?cosh|a(rc)?tan2"),
-    Reason("the largest, or middle, of NaN", "^tangents", "nan", "^(max|min|median|nanmedian)$"),
+    Reason("the largest, or middle, of NaN", "^tangents", "nan", "(?m)^(max|min|median|nanmedian)$"),
+    Reason("factors of matrices with infinities", "", "", r"(det|inv|inverse|solve)\n(.|\n)*not finite"),
     Reason("matrices that are nearly singular", "", r"singular|rank|converge|e\+(0[6-9]|1\d)", "linalg|solve|norm|inv"),
     Reason("matrices without full rank", "", "", r"linalg\.(lstsq|cond)"),
     Reason("the ends of exponentials", "slopes", "nan", "soft_margin_loss"),
     Reason("PyTorch forgets the imaginary part", "tangents", "", "pow"),
     Reason("PyTorch shares what is above zero", "slopes", "", "segment_reduce"),
-    Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"(^|\.)det$"),
+    Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"(?m)(^|\.)det$"),
     Reason("PyTorch has no tangent of products", "tangents", "", "scatter_reduce"),
     Reason("PyTorch's second slopes are others", "of slopes", "", "_weight_norm|embedding"),
     Reason("PyTorch reads the other triangle too", "tangents", "", "triangular_solve|pinv"),
@@ -170,6 +171,13 @@ def answer(sample: Sample, engine: Any, seed: int, order: str) -> tuple[str, lis
         return f"{type(error).__name__}: {error}", []
 
 
+def about(sample: Sample, seed: int) -> list[str]:
+    """The name of a call, and what is special about its tensors."""
+    call = EdgeCall(sample, glassgrad, seed)
+    is_finite = all(np.isfinite(array(leaf)).all() for leaf in call.leaves)
+    return [sample.name, *["empty"] * (call.empty is not None), *["not finite"] * (not is_finite)]
+
+
 def look(seed: int) -> list[tuple[str, str]]:
     """The orders in which a call differs, and what is said."""
     sample = samples()[seed % len(samples())]
@@ -184,8 +192,7 @@ def look(seed: int) -> list[tuple[str, str]]:
             said = "\n".join(str([each if each is None else array(each) for each in part]) for part in (wanted, actual))
         else:
             continue
-        is_empty = EdgeCall(sample, glassgrad, seed).empty is not None
-        if not reason(order, said, [sample.name, *["empty"] * is_empty], REASONS):
+        if not reason(order, said, about(sample, seed), REASONS):
             differ.append((order, said))
     return differ
 

@@ -453,6 +453,7 @@ TYPES = [
 DRAWS = r"(RReLU|Drop|Batch|Instance|(Atten|Transf|RNN|LSTM|GRU).*, 0\.[25])"
 #: Of networks that are trained.
 TRAINED = [
+    Reason("strides of results", "node", "'AddBackward0'.*'ViewBackward0'", r"[Ll]inear\("),
     Reason("what is written part by part, in one node", "node", "CopySlices.*Pad(By|PackedSequence)Backward0"),
     Reason("processors that have oneDNN's halves", "node", r"bfloat16.*MkldnnRnnLayer\S+ .*bfloat16.*StackBackward0"),
     Reason("PyTorch's LBFGS views gradients", "taken", "view size is not compatible", r"channels_last(.|\n)*opt\.step"),
