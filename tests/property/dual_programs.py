@@ -33,6 +33,7 @@ OWN_REASONS = [
     Reason("PyTorch has no forward mode there", "taken", "forward AD|forward gradient|not implemented"),
     Reason("PyTorch's rules ask for one dtype, or for elements", "taken", "can't be cast|non-zero size|ZeroTens"),
     Reason("PyTorch's rules refuse truth values", "taken", "(Negation|Subtraction), the `-` operator"),
+    Reason("strides of results", "taken", "last dimension with stride 1"),
     Reason("where transforms lie", "numbers", "", r"fft(.|\n)*(as_strided|view|reshape)"),
     Reason("PyTorch's parser breaks", "taken", "INTERNAL ASSERT"),
     Reason("expanded tensors have tangents", "taken", "single memory location", r"expand(.|\n)*make_dual\([^\n]*\Z"),

@@ -1317,6 +1317,14 @@ def test_what_lies_on_out_is_read_first():
     assert m.tolist() == [0, 0, 3, 19, 4, 5]
 
 
+def test_circles_of_nothing_are_refused():
+    """Where PyTorch gives memory as it finds it."""
+    for padding in ((-3, 3), (3, -3), (-3, 2)):
+        with pytest.raises(RuntimeError, match="leaves none to go around"):
+            glassgrad.nn.functional.pad(glassgrad.ones(2, 3), padding, "circular")
+    assert glassgrad.nn.functional.pad(glassgrad.ones(2, 3), (-3, 0), "circular").shape == (2, 0)
+
+
 def test_windows_of_nothing_are_refused():
     """Of which PyTorch says minus infinity, at a place beyond the end."""
     with pytest.raises(RuntimeError, match="must be positive"):

@@ -72,6 +72,9 @@ PROGRAMS = {
     "layers of nothing": """
         v = y.diagonal(3); r = torch.nn.functional.layer_norm(v, v.shape).sum() + (y * y).sum()
     """,
+    "numbers beside tangents are of their kind": """
+        r = torch.add(y, 1j, alpha=1j).real.sum() + torch.add(y, 2j).abs().sum()
+    """,
     "what shares a tangent": """
         v = y.frac(); y[..., 0] = 0.5; r = v.sum() + y.sum()
         v = y + 1; y[0].mul_(3); r = (v * v).sum() + y.sum()

@@ -337,7 +337,7 @@ def _together(row: Row, values: Sequence[Any], tangents: Sequence[Any], settings
     for position in range(len(values)) if row.listed else row.plan.ruled_inputs:
         value, tangent = values[position], tangents[position]
         if tangent is None and value is not None:
-            tangent = zeros_of(value) if isinstance(value, Tensor) else 0
+            tangent = zeros_of(value) if isinstance(value, Tensor) else type(value)(0)
         moved[position] = tangent
     return call_row(row, moved, settings)
 
