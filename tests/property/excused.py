@@ -110,6 +110,7 @@ REASONS = [
     Reason("the shape was changed without recording", "taken", r"put_\(\): self and source", r"\.data = "),
     Reason("memory that is handed on is one memory", "taken", "storage that is not resizable", "from_dlpack"),
     Reason("differences of large numbers", "numbers", r"inf\b", r"nan_to_num(.|\n)*\.sum\("),
+    Reason("what rules have cast is kept so", "taken", "modified by an inplace", r"(?s)(bool|int).*func\.vjp"),
     Reason("PyTorch pads with memory as it finds it", "refused", "leaves none to go around", "circular"),
     Reason("PyTorch asks nothing of zeros that it has not made", "refused", "Boolean alpha only", "grad"),
     Reason("PyTorch asks for a frame beyond its memory", "taken", "setStorage", r"stft\([^\n]*align_to_window=True"),

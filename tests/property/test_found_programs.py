@@ -9,6 +9,13 @@ from tests.torch_reference import torch
 pytestmark = pytest.mark.torch
 
 PROGRAMS = {
+    "a view of several is read without recording": """
+        a = torch.ones(2, requires_grad=True)
+        b = a * 2
+        c = b.unbind(0)[0]
+        b.mul_(3)
+        with torch.no_grad(): b[(b.detach() > 0)] = c
+    """,
     "means of truth values, and a number that is saved and written": """
         torch.ones(2, dtype=torch.bool).scatter_reduce(0, torch.tensor([0, 1]), torch.ones(2, dtype=torch.bool), "mean")
         a, b = torch.ones(2, requires_grad=True), torch.ones((), dtype=torch.float64)

@@ -92,7 +92,7 @@ def separate(target: Tensor, value: Tensor) -> Tensor:
     """A value of the same history in memory of its own, where it lies on what is written and no rule will read it."""
     if type(value) not in call.ORDINARY or target._lifted or not np.may_share_memory(target._array, value._array):
         return value
-    edge = edge_of(value)
+    edge = edge_of(value) if modes.grad_enabled() else None  # a view's may be refused to be read
     return value.clone() if isinstance(edge, Tensor) else _copied(value, edge)  # type: ignore[attr-defined]
 
 
