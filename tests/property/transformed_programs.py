@@ -72,25 +72,16 @@ def function(lines: list[str], b: Any) -> Callable[[Any], Any]:
     return total
 
 
-def plain(total: Callable[[Any], Any], a: Any) -> Any:
-    """The gradient outside of transforms."""
+def plain(total: Callable[[Any], Any], a: Any, order: int = 1) -> Any:
+    """The gradient outside of transforms; of a higher order, that of the sum of the one before."""
     leaf = a.clone().requires_grad_()
     result = total(leaf)
-    gradient = glassgrad.autograd.grad(result, leaf, allow_unused=True)[0] if result.requires_grad else None
-    return glassgrad.zeros_like(a) if gradient is None else gradient
-
-
-def plain_twice(total: Callable[[Any], Any], a: Any) -> Any:
-    """The gradient of the gradient's sum, outside of transforms."""
-    leaf = a.clone().requires_grad_()
-    result = total(leaf)
-    slopes = [None]
-    if result.requires_grad:
-        slopes = glassgrad.autograd.grad(result, leaf, allow_unused=True, create_graph=True)
-    if slopes[0] is None or not slopes[0].requires_grad:
-        return glassgrad.zeros_like(a)
-    second = glassgrad.autograd.grad(slopes[0].sum(), leaf, allow_unused=True)[0]
-    return glassgrad.zeros_like(a) if second is None else second
+    for more in reversed(range(order)):
+        graph = {"allow_unused": True, "create_graph": more > 0}
+        result = glassgrad.autograd.grad(result.sum(), leaf, **graph)[0] if result.requires_grad else None
+        if result is None:
+            return glassgrad.zeros_like(a)
+    return result
 
 
 def pairs(a: Any, total: Callable[[Any], Any]) -> Iterator[tuple[str, Callable[[], Any], Any]]:
@@ -106,8 +97,8 @@ def pairs(a: Any, total: Callable[[Any], Any]) -> Iterator[tuple[str, Callable[[
     batch = glassgrad.stack([a, a * 0.5 + 0.25])
     yield "vmap", lambda: func.vmap(total)(batch), glassgrad.stack([total(each) for each in batch])
     once, ones = func.grad(total), glassgrad.ones_like(a)
-    twice = plain_twice(total, a)
-    if np.allclose(twice, plain_twice(total, a * (1 + 1e-11)), 1e-5, 1e-5):
+    twice = plain(total, a, 2)
+    if np.allclose(twice, plain(total, a * (1 + 1e-11), 2), 1e-5, 1e-5):
         yield "grad of grad", lambda: func.grad(lambda x: once(x).sum())(a), twice
         yield "jvp of grad", lambda: func.jvp(once, (a,), (ones,))[1], twice
         yield "grad of jvp", lambda: func.grad(lambda x: func.jvp(total, (x,), (ones,))[1])(a), twice

@@ -146,7 +146,7 @@ def _check_tangent(number: int, out: Any, tangent: Any) -> None:
 def _check_views(out: Any, tangent: Any, inputs: list[tuple[Any, Any]]) -> None:
     """PyTorch's error where an output lies on the memory of an input, and its tangent not on that of the input's."""
     for value, moved in inputs:
-        if (out is value or _is_view(out, value)) and tangent is not moved and not _is_view(tangent, moved):
+        if _lies_on(out, value) and not _lies_on(tangent, moved):
             raise RuntimeError(
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
                 "view."
@@ -155,15 +155,17 @@ def _check_views(out: Any, tangent: Any, inputs: list[tuple[Any, Any]]) -> None:
 
 def _own(out: Any, tangent: Any, values: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The tangent of an output: of what does not lie on an input, none that an input has."""
-    if tangent is None or any(out is value or _is_view(out, value) for value in values if isinstance(value, Tensor)):
+    if tangent is None or any(_lies_on(out, value) for value in values if isinstance(value, Tensor)):
         return tangent
     return apart(tangent, tangents)
 
 
-def _is_view(tensor: Any, of: Any) -> bool:
-    """Whether a tensor is a view of another, or of what that is a view of."""
+def _lies_on(tensor: Any, other: Any) -> bool:
+    """Whether a tensor is another, or a view of it or of what that is a view of."""
+    if tensor is other:
+        return True
     base = tensor._base
-    return base is not None and (base is of or base is of._base)
+    return base is not None and (base is other or base is other._base)
 
 
 def _dual(level: Forward, changed: tuple[Any, ...], out: Any, tangent: Any) -> Any:

@@ -19,7 +19,7 @@ from ..core.tensor import Tensor, alias
 from ..ground import modes
 from ..tensor import lifted
 from ..tensor.lifted import Lifted
-from ..tensor.writable import is_doubled
+from ..tensor.writable import first_along, is_doubled, shared_axes
 
 
 class Level:
@@ -233,8 +233,8 @@ def _write(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
 def put(row: Row, target: Any, value: Any) -> None:
     """Write what a row gave into the tensor that its target stands for; elements that share memory get one value."""
     if row.one_value and is_doubled(target._array):
-        for axis in [axis for axis, step in enumerate(target._array.strides) if not step]:
-            target, value = (TABLE["slice"].caller(each, axis, 0, 1, 1) for each in (target, value))
+        axes = shared_axes(target._array)
+        target, value = first_along(target, axes), first_along(value, axes)
     write.in_place(TABLE["copy"], target, (value,), ())
 
 

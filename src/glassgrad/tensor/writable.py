@@ -158,6 +158,18 @@ def is_doubled(data: Any) -> bool:
     return any(not stride and size > 1 for size, stride in zip(data.shape, data.strides, strict=True))
 
 
+def shared_axes(data: Any) -> tuple[int, ...]:
+    """The dimensions along which the elements of an array are one place in memory."""
+    return tuple([axis for axis, step in enumerate(data.strides) if not step])
+
+
+def first_along(tensor: Any, axes: Sequence[int]) -> Any:
+    """The view of the first elements along some dimensions, which keep the size 1."""
+    for axis in axes:
+        tensor = TABLE["slice"].caller(tensor, axis, 0, 1, 1)
+    return tensor
+
+
 def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
     """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
     if target is other:

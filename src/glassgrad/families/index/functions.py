@@ -212,7 +212,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 def _shared(target: Tensor, mask: Tensor) -> Tensor:
     """The mask of an expanded tensor: elements that share memory are filled together."""
     warn(expanded_warning("masked_fill_"))
-    axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
+    axes = writable.shared_axes(target._array)
     merged = TABLE["any_dim"].caller(expand(mask, target._array.shape), axes, True)
     return expand(merged, target._array.shape)
 

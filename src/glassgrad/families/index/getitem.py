@@ -413,9 +413,7 @@ def put_in_place(function: str, target: Tensor, given: list[Any], values: Tensor
         if _is_spread(indices, values, accumulate):
             warn(expanded_warning("masked_fill_"))
         values = write.separate(target, values)
-        for axis, step in enumerate(array.strides):
-            if not step:
-                target = slice(target, axis, 0, 1)
+        target = writable.first_along(target, writable.shared_axes(array))
         once = target._array.shape
         numbered = np.broadcast_to(np.arange(math.prod(once)).reshape(once), array.shape)
         positions = index_row.row.kernel(numbered, indices)

@@ -80,7 +80,7 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     at = 0
     parts: list[Any] = []
     ndim = max(len(sizes) for sizes in tensors_sizes)
-    axis = axis_of(dim, ndim) if ndim > 1 or any(sizes != (0,) for sizes in tensors_sizes) else 0
+    axis = dim % ndim  # asked for when they were joined, if any is more than an empty vector
     for sizes, needed in zip(tensors_sizes, needs, strict=True):
         if sizes == (0,) and ndim > 1:
             parts.append(blank(grad, (0,)) if needed else None)

@@ -70,6 +70,8 @@ def _sources(size: int, before: int, after: int, mode: str) -> Any:
         return at.clip(0, size - 1)
     if mode == "circular":  # around what is left where a negative width cuts off
         first, length = max(-before, 0), size + min(before, 0) + min(after, 0)
+        if length <= 0 < at.size:
+            raise RuntimeError(f"Circular padding of {size} elements by {before} and {after} leaves none to go around.")
         return first + (at - first) % length
     period = 2 * (size - 1) or 1
     at = np.abs(at) % period
