@@ -85,5 +85,5 @@ def _plain_modes():
     assert modes.grad_enabled(), "a test left recording switched off"
     assert not modes.off
     assert not modes.watch
-    modes.set_anomaly(None, True)
+    assert modes.local.anomaly is None
     glassgrad.set_default_dtype(glassgrad.float32)

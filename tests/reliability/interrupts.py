@@ -354,7 +354,7 @@ def sweep(name, every=1, first=1):
 def reset():
     """The switches as they were at first, for the next case."""
     local = modes.local
-    local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks = True, False, False, None, ()
+    local.grad, local.inference, local.anomaly, local.autocast, local.saved_hooks = True, False, None, None, ()
     for threads in (modes.off, modes.watch, modes.unusual):
         threads.clear()
     walk._walking.clear()
