@@ -5,6 +5,7 @@ Those that are programs of their own take the same options, and ``--seconds``.
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import itertools
 import multiprocessing
@@ -16,6 +17,8 @@ from contextlib import contextmanager
 from typing import Any
 
 LONGEST = 90  # seconds that a child looks at one example
+#: The package whose line runs; what a child that a line ended has left here tells whose fault that is.
+_at_work = multiprocessing.RawArray(ctypes.c_char, 16)
 chosen = 0  # what ``--count`` says, which conftest.py puts here before any test is collected
 first = 0  # what ``--seed`` says
 
@@ -66,6 +69,21 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
+@contextmanager
+def working(engine: Any) -> Iterator[None]:
+    """A block in which a package computes; see ``ender``."""
+    _at_work.value = engine.__name__.encode()
+    try:
+        yield
+    finally:
+        _at_work.value = b""
+
+
+def ender() -> str:
+    """The package that ended a child; "the generator" for an end between its lines, also by an error."""
+    return _at_work.value.decode() or "the generator"
+
+
 def outlived(numbers: Iterable[int], look: Callable[[int], Any]) -> Iterator[tuple[int, Any, int]]:
     """What ``look`` gives of each seed, and 0; or, where it ends the process or does not end, None, and the exit code.
 
@@ -81,6 +99,7 @@ def outlived(numbers: Iterable[int], look: Callable[[int], Any]) -> Iterator[tup
         except (EOFError, ConnectionError):
             child.join()
             yield seed, None, child.exitcode
+            _at_work.value = b""
             child, line = _looking(look)
         else:
             yield seed, seen, 0

@@ -236,7 +236,7 @@ def main() -> None:
         ended += bool(code)
         lines, found = seen or ([], None)
         if code:
-            print(f"\n# {seed}: ends the process with {code}", flush=True)
+            print(f"\n# {seed}: {counts.ender()} ends the process with {code}", flush=True)
         if found:
             sorts[found[0]] += 1
             print(f"\n# {seed}: {found[0]}", *lines, f"#   {found[1][:600]}", sep="\n", flush=True)

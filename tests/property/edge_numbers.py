@@ -164,7 +164,7 @@ def same(wanted: Any, actual: Any) -> bool:
 def answer(sample: Sample, engine: Any, seed: int, order: str) -> tuple[str, list[Any]]:
     """What an engine refuses a call with, or gives of an order."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), counts.working(engine):
             warnings.simplefilter("ignore")
             return "", EdgeCall(sample, engine, seed).given(order)
     except Exception as error:  # noqa: BLE001  which is what is compared
@@ -207,7 +207,7 @@ def main() -> None:
         ended += bool(code)
         sample = samples()[seed % len(samples())]
         if code:
-            print(f"\n# {seed}: {sample.id} ends the process with {code}", flush=True)
+            print(f"\n# {seed}: {sample.id}: {counts.ender()} ends the process with {code}", flush=True)
         for order, said in seen or []:
             sorts[order] += 1
             call = EdgeCall(sample, glassgrad, seed)

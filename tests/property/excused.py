@@ -123,7 +123,7 @@ REASONS = [
     Reason("PyTorch has no gradient of it", "refused|words", "a second time", r"//|floor_div|remainder\(\d|heaviside"),
     Reason("PyTorch has no gradient of it", "type", "derivative for '_cdist_backward' is not implemented"),
     Reason("pow of truth values", "refused|type|words", '"pow" not'),
-    Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri[lu]_|threshold_?|sum")),
+    Reason("expanded tensors are not written", "refused", "tensor refers", last("nan_to_num_|tri.?_|threshold_?|sum")),
     Reason("less is kept", "taken", "modified by an inplace|a second time", LESS),
     Reason("less is kept", "taken", "self.dtype to be equal to src.dtype", r"cum(max|min)(.|\n)*\.data = "),
     Reason("who gets no gradient is not asked", "taken", "modified by an inplace|a second time", NO_GRADIENT),

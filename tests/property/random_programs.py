@@ -208,7 +208,8 @@ class Run:
             warnings.filterwarnings("ignore", category=DeprecationWarning)  # NumPy's, about PyTorch
             self.engine.set_warn_always(True)  # or a warning would show in the first program alone
             try:
-                exec(line, self.scope)  # noqa: S102  the lines are this file's own
+                with counts.working(self.engine):
+                    exec(line, self.scope)  # noqa: S102  the lines are this file's own
             except Exception as error:  # noqa: BLE001
                 self.told = type(error).__name__, IDENTITY.sub("an identity", VERSIONS.sub(_later, clean(error)))
             else:

@@ -323,7 +323,7 @@ def main() -> None:
     for seed, seen, code in counts.outlived(counts.asked(options), drawn):
         programs += 1
         if code:
-            print(f"\n# {seed}: ends the process with {code}", flush=True)
+            print(f"\n# {seed}: {counts.ender()} ends the process with {code}", flush=True)
             continue
         lines, found, ended = seen
         if ended:
