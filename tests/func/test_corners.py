@@ -150,6 +150,9 @@ PROGRAMS = {
     "jvp gives two": _given(lambda tangent: (tangent, tangent)),
     "jvp gives a number": _given(lambda tangent: 3),
     "jvp gives other sizes": _given(lambda tangent: tangent[:2]),
+    **{f"{name} of a view of a leaf's": lambda t, name=name: _dual(t, lambda d: (lambda x: _unpacked(t, getattr(
+        t.autograd.forward_ad.make_dual(x, x.detach())[1:], name)()))(_leaf(t)))
+        for name in ("logical_not_", "zero_", "sign_")},
     "Jacobian by columns": lambda t: t.autograd.functional.jacobian(
         lambda x, y: (x * y, x.sum()), (_vector(t), _vector(t)), strategy="forward-mode", vectorize=True),
     "Jacobian by columns, strictly": lambda t: t.autograd.functional.jacobian(

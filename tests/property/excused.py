@@ -362,7 +362,7 @@ REASONS = [
     Reason("compositions refuse at another step", "type", "mean..: could not infer", last("batch_norm|instance_norm")),
     Reason("what lies on itself is refused", "refused", "of the written-to", last(r"tri[lu]|cat|\w?stack", "out=")),
     Reason("what lies on itself is refused", "refused", "of the written-to", last("matrix_power|msort", "out=a")),
-    Reason("one element written into itself", "taken", "some elements of the input tensor", r"\] = \w+\Z"),
+    Reason("one element written into itself", "taken", "some elements of the input tensor", r"\] = \w+\Z|\[::\d"),
     Reason("which of several faults", "words|type", "is a view and its base|versions later|_log_softmax does"),
     Reason("places in what has none", "words|type", r"index \d out of (range|bounds)|setStorage", "index_reduce"),
     Reason("differences of large numbers", "numbers", "", r"e\+30(.|\n)*trap"),
