@@ -153,6 +153,15 @@ PROGRAMS = {
     **{f"{name} of a view of a leaf's": lambda t, name=name: _dual(t, lambda d: (lambda x: _unpacked(t, getattr(
         t.autograd.forward_ad.make_dual(x, x.detach())[1:], name)()))(_leaf(t)))
         for name in ("logical_not_", "zero_", "sign_")},
+    **{f"what has no gradient, in place, {name}": lambda t, made=made, of=of: made(
+        t, lambda x: (of(x).logical_not_() * x[1:]).sum()) for name, made, of in (
+            ("in grad", lambda t, f: t.func.grad(f)(_vector(t)), lambda x: (x * 2)[1:]),
+            ("in two", lambda t, f: t.func.grad(lambda x: t.func.grad(f)(x).sum())(_vector(t)), lambda x: x[1:] * 2),
+            ("of a leaf", lambda t, f: t.func.grad(f)(_vector(t)), lambda x: x[1:]),
+            ("in vmap", lambda t, f: t.vmap(f)(_matrix(t).requires_grad_()), lambda x: x[1:]))},
+    **{f"no_grad in two, {name}": lambda t, x=x: t.func.grad(lambda y: t.func.grad(lambda x: (
+        x * _within(t.no_grad(), lambda: x * y)).sum())(x(y)).sum())(_vector(t))
+        for name, x in (("of one", lambda y: y), ("of another", lambda y: y.detach()))},
     "Jacobian by columns": lambda t: t.autograd.functional.jacobian(
         lambda x, y: (x * y, x.sum()), (_vector(t), _vector(t)), strategy="forward-mode", vectorize=True),
     "Jacobian by columns, strictly": lambda t: t.autograd.functional.jacobian(

@@ -235,7 +235,15 @@ def put(row: Row, target: Any, value: Any) -> None:
     if row.one_value and is_doubled(target._array):
         axes = shared_axes(target._array)
         target, value = first_along(target, axes), first_along(value, axes)
-    write.in_place(TABLE["copy"], target, (value,), ())
+    before = modes.local.grad
+    try:
+        if row.constant:  # what has no gradient asks for no history, and leaves it as it is
+            modes.set_grad(False)
+        write.in_place(TABLE["copy"], target, (value,), ())
+    finally:
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
 
 
 def _strip(tensor: Any) -> Any:

@@ -83,7 +83,7 @@ class Reverse(Level):
 
     def __init__(self) -> None:
         super().__init__()
-        self.records_below = modes.local.grad  # gradient mode outside is what levels below record by
+        self.records_below = modes.local.grad  # who calls ``grad`` under no_grad has levels below record nothing
 
     def track(self, value: Any, place: Any = None) -> GradTracking:
         """A tensor at this level that stands for ``value``."""
@@ -106,10 +106,10 @@ class Reverse(Level):
 
     @contextmanager
     def outside(self) -> Iterator[None]:
-        """A block in which gradient mode is as it was outside of this level."""
+        """A block in which gradient mode is that of levels below: on where it is here and was outside."""
         recording = modes.local.grad
         try:
-            modes.set_grad(self.records_below)
+            modes.set_grad(recording and self.records_below)
             yield
         finally:
             modes.off |= modes.local.me
@@ -119,7 +119,7 @@ class Reverse(Level):
     def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
         values = [self.lower(operand) for operand in flat]
         recording = modes.local.grad
-        if recording is self.records_below:
+        if self.records_below or not recording:
             answer = call_row(row, values, settings)
         else:
             with self.outside():
@@ -173,19 +173,20 @@ class Reverse(Level):
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not isinstance(target, GradTracking) or target.level is not self:
             raise RuntimeError(captured(levels.written_name(row)))
-        if place_of(target) is LEAF and modes.local.grad:
+        recording = modes.local.grad and not row.constant
+        if place_of(target) is LEAF and recording:
             raise RuntimeError(errors.LEAF_INPLACE)
         old = target
-        wanted = modes.local.grad or derives(target.value, *others)
+        wanted = recording or derives(target.value, *others)
         if wanted and any(position == 0 for _, position, _ in row.plan.saved_inputs):
             old = self.track(TABLE["clone"].caller(target.value), place_of(target))  # what a rule reads is written over
         result = call_row(row, (old, *others), settings)
         writable.check_fits(target, result._array.shape)
         writable.check_cast(result._array.dtype, target)
-        copy = TABLE["copy"]
-        if not modes.local.grad:  # nobody's place is another one then
-            write.in_place(copy, target.value, (self.lower(result),), ())
+        if not recording:  # nobody's place is another one then
+            levels.put(row, target.value, self.lower(result))
             return
+        copy = TABLE["copy"]
         written = self.call(copy, (target, result), ())
         base, chain = target.base or (None, ())
         place_of_base = self._scattered(target, written) if chain else written.place
