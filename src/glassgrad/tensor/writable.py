@@ -191,10 +191,10 @@ def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) ->
 
 
 def is_same_memory(a: Any, b: Any) -> bool:
-    """Whether two arrays see the same places of one memory in the same order."""
+    """Whether two arrays see the same places of one memory, by the same steps, also along dimensions of one element."""
     if type(a) is not ndarray or type(b) is not ndarray:
         return False
-    return a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.dtype == b.dtype and lie_alike(a, b)
+    return (a.ctypes.data, a.shape, a.strides, a.dtype) == (b.ctypes.data, b.shape, b.strides, b.dtype)
 
 
 def lie_alike(a: Any, b: Any) -> bool:
