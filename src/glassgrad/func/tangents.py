@@ -210,16 +210,11 @@ class Forward(Level):
             return
         if target.tangent is not None or any([self.tangent(other) is not None for other in others]):
             check_unfollowed(lifted.plain(target))
-        below = self.below(settings) if row.name in levels.INDEXED else settings
-        if row.constant:  # of which no history is asked
-            write.in_place(row, target.value, [self.lower(other) for other in others], below)
-            if target.tangent is not None:
-                write.in_place(TABLE["zero"], target.tangent, (), ())
-            return
         old = target
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller
             old = self.dual(clone(target.value), None if target.tangent is None else clone(target.tangent))
+        below = self.below(settings) if row.name in levels.INDEXED else settings
         result = self.call(row, (old, *others), below)
         writable.check_fits(target, result._array.shape)
         writable.check_cast(result._array.dtype, target)
