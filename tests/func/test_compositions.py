@@ -124,6 +124,46 @@ def steps(t):
     ]
 
 
+def halts(t):
+    """Functions from three numbers to three numbers that switch recording off, or pass derivatives by."""
+
+    def within(mode, function):
+        with mode:
+            return function()
+
+    def written(x):
+        y = x * x
+        with t.no_grad():
+            y.mul_(x)
+        return y + x
+
+    def negated(x):
+        y = x * 2
+        y[1:].logical_not_()
+        return y + x * x
+
+    def emptied(x):
+        y = x * 2
+        y.data[1] = 0.5
+        return y * x
+
+    cubes = t.func.grad(lambda x: (x**4).sum())
+    return [
+        lambda x: x * within(t.no_grad(), x.sin),
+        lambda x: x * within(t.no_grad(), lambda: within(t.enable_grad(), x.cos)),
+        lambda x: x * within(t.no_grad(), lambda: cubes(x)),
+        lambda x: x * within(t.no_grad(), lambda: within(t.enable_grad(), lambda: cubes(x))),
+        lambda x: x * t.no_grad()(t.func.jacfwd(t.cos))(x).sum(0),
+        lambda x: x.detach() * x,
+        lambda x: x * cubes(x.detach()),
+        lambda x: x * t.autograd.grad((x**3).sum(), x)[0],
+        lambda x: x * t.autograd.grad((x**3).sum(), x, create_graph=True)[0],
+        written,
+        negated,
+        emptied,
+    ]
+
+
 #: PyTorch's own second derivatives of these are wrong by forward over forward, and at higher orders: the slope tells.
 BY_SLOPE = {
     "solve": lambda x: glassgrad.linalg.solve(glassgrad.eye(3).double() * 4 + glassgrad.outer(x, x), x),
@@ -167,10 +207,16 @@ def transforms(t):
     ]
 
 
+LINEARIZE = 8
+
+
 def built(t, seed):
     """A function, its nest, and the argument."""
     rng = random.Random(seed)
     parts = [rng.choice(steps(t)) for _ in range(rng.randint(1, 3))]
+    if seed % 4 == 1:
+        at = random.Random(f"halt {seed}")
+        parts.insert(at.randint(0, len(parts)), at.choice(halts(t)))
 
     def function(x):
         for part in parts:
@@ -178,7 +224,10 @@ def built(t, seed):
         return x
 
     for _ in range(rng.randint(1, 4)):
-        function = rng.choice(transforms(t))(function)
+        number = rng.randrange(len(transforms(t)))
+        if seed % 4 == 1 and number == LINEARIZE:  # other levels watch it where they would watch jvp otherwise
+            number = 0
+        function = transforms(t)[number](function)
     x = np.random.default_rng(seed).uniform(0.2, 1.2, 3)
     return function, t.tensor(x.tolist(), dtype=t.float64)
 

@@ -124,6 +124,16 @@ def _into(t, name, *args):
     return lambda x: getattr(t.ones(3, dtype=t.float64), name)(*[x[0] if arg == "number" else x for arg in args]).sum()
 
 
+def _rescaled(tensor):
+    tensor[2:] *= 2
+    return tensor
+
+
+def _data_doubled(tensor):
+    tensor.data.mul_(2)
+    return tensor
+
+
 SCORES, CLASSES, WEIGHTS = (2, 3, 4), [[0, 1, 2], [2, 2, 3]], (2, 4)
 
 PROGRAMS = {
@@ -159,6 +169,21 @@ PROGRAMS = {
             ("in two", lambda t, f: t.func.grad(lambda x: t.func.grad(f)(x).sum())(_vector(t)), lambda x: x[1:] * 2),
             ("of a leaf", lambda t, f: t.func.grad(f)(_vector(t)), lambda x: x[1:]),
             ("in vmap", lambda t, f: t.vmap(f)(_matrix(t).requires_grad_()), lambda x: x[1:]))},
+    **{f"constant in place, pushed, {name}": lambda t, f=f: t.func.jvp(f, (_vector(t),), (_vector(t),)) for name, f in {
+        "all": lambda x: (x * 2).logical_not_(), "a part": lambda x: (lambda y: (y[1:].logical_not_(), y)[1])(x * 2),
+        "the input": lambda x: x.logical_not_()}.items()},
+    "one row in place": lambda t: _dual(t, lambda d: _rescaled(d.view(3, 1) * t.ones(3, 2))),
+    **{f"linearize within {name}": lambda t, name=name: t.func.linearize(
+        lambda x: x * _within(getattr(t, name)(), lambda: x * x), _vector(t))[1](_vector(t) * 2)
+        for name in ("no_grad", "inference_mode", "enable_grad")},
+    **{f"data {how}": lambda t, of=of: of(t, lambda x: x.data * x) for how, of in {
+        "in two": lambda t, f: t.func.hessian(lambda x: f(x).sum())(_vector(t)),
+        "of a batch of gradients": lambda t, f: t.vmap(t.func.grad(lambda x: f(x).sum()))(_matrix(t)),
+        "of a batch": lambda t, f: t.vmap(f)(_matrix(t)),
+        "pushed": lambda t, f: t.func.jvp(t.func.grad(lambda x: f(x).sum()), (_vector(t),), (_vector(t),))}.items()},
+    "data written in two": lambda t: t.func.hessian(lambda x: (_data_doubled(x * 2) * x).sum())(_vector(t)),
+    **{f"data set in {name}": lambda t, of=of: of(t, lambda x: setattr(x * 2, "data", x)) for name, of in {
+        "grad": lambda t, f: t.func.grad(f)(_vector(t)), "vmap": lambda t, f: t.vmap(f)(_matrix(t))}.items()},
     **{f"no_grad in two, {name}": lambda t, x=x: t.func.grad(lambda y: t.func.grad(lambda x: (
         x * _within(t.no_grad(), lambda: x * y)).sum())(x(y)).sum())(_vector(t))
         for name, x in (("of one", lambda y: y), ("of another", lambda y: y.detach()))},

@@ -119,3 +119,26 @@ def test_orders_of_modes_agree(sample):
     assert_alike(forward_reverse, reverse_reverse)
     assert_alike(reverse_forward, reverse_reverse)
     assert_alike(float(forward_forward), reverse_reverse)
+
+
+@each_of([sample for sample in SAMPLES if sample.second and "float64" in sample.only])
+def test_derivatives_are_linear_in_what_they_are_given(sample):
+    """Tangents and gradients have derivatives of their own, in each mode: along what is pushed or pulled."""
+    function = Function(sample)
+    if not function.leaves or not any(function.carries):
+        return
+    leaves, tangents, across = function.leaves, directions(function.leaves, 3), directions(function.leaves, 11)
+    outputs, pull = func.vjp(function, *leaves)
+    weights, others = directions(outputs, 5), directions(outputs, 7)
+
+    def push(*tangents):
+        return func.jvp(function, tuple(leaves), tangents)[1]
+
+    moved, push_back = func.vjp(push, *tangents)
+    wanted = product(weights, push(*across))
+    assert_alike(product(push_back(weights), across), wanted)
+    assert_alike(product(weights, func.jvp(push, tangents, across)[1]), wanted)
+    _, pull_back = func.vjp(pull, weights)
+    pulled = product(pull(others), across)
+    assert_alike(product(others, pull_back(across)[0]), pulled)
+    assert_alike(product(func.jvp(pull, (weights,), (others,))[1], across), pulled)

@@ -75,7 +75,7 @@ def _tracked(cls: Any, level: Reverse, args: tuple[Any, ...]) -> Any:
     outputs = _raised(lowered, raised)
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     edges = tuple(edge_at(level, tensor) for tensor in tensors)
-    if not modes.local.grad or all(edge is None for edge in edges):
+    if not level.records() or all(edge is None for edge in edges):
         return outputs
     ctx = context(cls, args, edges)
     _set_up(cls, ctx, args, outputs)

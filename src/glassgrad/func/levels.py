@@ -19,7 +19,7 @@ from ..core.tensor import Tensor, alias
 from ..ground import modes
 from ..tensor import lifted
 from ..tensor.lifted import Lifted
-from ..tensor.writable import first_along, is_doubled, shared_axes
+from ..tensor.writable import check_writable, first_along, is_doubled, shared_axes
 
 
 class Level:
@@ -232,18 +232,16 @@ def _write(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
 
 def put(row: Row, target: Any, value: Any) -> None:
     """Write what a row gave into the tensor that its target stands for; elements that share memory get one value."""
+    if row.constant:  # what has no gradient asks for no history, and leaves those of all levels as they are
+        while isinstance(target, Lifted):
+            target, value = target.value, target.level.lower(value)
+        check_writable(target, False, constant=True)
+        write.store(target, value._array)
+        return
     if row.one_value and is_doubled(target._array):
         axes = shared_axes(target._array)
         target, value = first_along(target, axes), first_along(value, axes)
-    before = modes.local.grad
-    try:
-        if row.constant:  # what has no gradient asks for no history, and leaves it as it is
-            modes.set_grad(False)
-        write.in_place(TABLE["copy"], target, (value,), ())
-    finally:
-        modes.off |= modes.local.me
-        modes.local.grad = before
-        modes.settle()
+    write.in_place(TABLE["copy"], target, (value,), ())
 
 
 def _strip(tensor: Any) -> Any:

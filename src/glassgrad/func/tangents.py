@@ -221,7 +221,7 @@ class Forward(Level):
         levels.put(row, target.value, result.value)
         if result.tangent is not None and target.tangent is None:
             target.begin()
-        if target.tangent is not None:
+        if target.tangent is not None and not row.constant:
             if result.tangent is None:
                 write.in_place(TABLE["zero"], target.tangent, (), ())
             elif not set(levels.levels_in(result.tangent)).issubset(levels.levels_in(target.tangent)):

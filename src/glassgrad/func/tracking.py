@@ -55,7 +55,7 @@ class GradTracking(Lifted):
         if place_of(self) is not LEAF:
             super().become(other)
             return
-        if modes.local.grad:
+        if self.level.records():
             raise RuntimeError(errors.LEAF_INPLACE)
         self.value = other.value
 
@@ -84,6 +84,10 @@ class Reverse(Level):
     def __init__(self) -> None:
         super().__init__()
         self.records_below = modes.local.grad  # who calls ``grad`` under no_grad has levels below record nothing
+
+    def records(self) -> bool:
+        """Whether what is computed now is written down."""
+        return modes.local.grad
 
     def track(self, value: Any, place: Any = None) -> GradTracking:
         """A tensor at this level that stands for ``value``."""
@@ -118,8 +122,7 @@ class Reverse(Level):
 
     def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
         values = [self.lower(operand) for operand in flat]
-        recording = modes.local.grad
-        if self.records_below or not recording:
+        if self.records_below or not modes.local.grad:
             answer = call_row(row, values, settings)
         else:
             with self.outside():
@@ -127,7 +130,7 @@ class Reverse(Level):
         outs = [self.track(value) for value in several(answer)]
         if row.view or row.name == "conj":  # which follows what it was made of, as a view does
             self._relate(row, flat[0], settings, outs)
-        if recording:
+        if self.records():
             self.record(row, flat, settings, outs, isinstance(answer, (tuple, list)))
         return like(answer, outs)
 
@@ -173,7 +176,7 @@ class Reverse(Level):
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not isinstance(target, GradTracking) or target.level is not self:
             raise RuntimeError(captured(levels.written_name(row)))
-        recording = modes.local.grad and not row.constant
+        recording = self.records() and not row.constant
         if place_of(target) is LEAF and recording:
             raise RuntimeError(errors.LEAF_INPLACE)
         old = target
@@ -201,7 +204,7 @@ class Reverse(Level):
         base, chain = view.base
         if place_of(base) is None and written.place is None:
             return None
-        if base.place is LEAF and modes.local.grad:
+        if base.place is LEAF and self.records():
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
         sources = [base]
         for row, settings, number in chain:
@@ -219,10 +222,17 @@ class Reverse(Level):
         return TABLE["view_as_complex"].caller(TABLE["where"].caller(TABLE["ne"].caller(mask, 0), values, old)).place
 
 
+class Linear(Reverse):
+    """One call of ``linearize``, whose derivatives are those of forward mode: ``no_grad`` does not stop them."""
+
+    def records(self) -> bool:
+        return not modes.local.inference
+
+
 @contextmanager
-def recording() -> Iterator[Reverse]:
+def recording(kind: type[Reverse] = Reverse) -> Iterator[Reverse]:
     """A block at a level of its own in whose graph all is recorded, whatever is recorded outside."""
-    with levels.entered(Reverse()) as level:
+    with levels.entered(kind()) as level:
         modes.local.grad = True
         modes.settle()
         yield level

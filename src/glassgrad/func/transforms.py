@@ -19,7 +19,7 @@ from ..ops.pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 from . import arguments
 from .levels import entered
 from .tangents import Forward, laid, zeros_of
-from .tracking import Reverse, gradients, recording
+from .tracking import Linear, Reverse, gradients, recording
 from .vmap import vmap
 
 Argnums = int | tuple[int, ...]
@@ -83,10 +83,12 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return pullback(func, primals, None, has_aux)
 
 
-def pullback(func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, has_aux: bool) -> Any:
+def pullback(
+    func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, has_aux: bool, kind: type[Reverse] = Reverse
+) -> Any:
     """:func:`vjp` by the arguments that ``argnums`` names; by all, as a tuple, where it is None."""
     where = tuple(range(len(primals))) if argnums is None else arguments.numbers(argnums, len(primals))
-    with recording() as level:
+    with recording(kind) as level:
         wrapped, leaves, shape = _leaves(level, primals, where)
         output, aux = arguments.with_aux(func(*wrapped), has_aux, "vjp(f, *primals)")
         outs, out_shape = arguments.tensors_of(output, "vjp(f, *primals)")
@@ -194,7 +196,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     for part in parts:
         if isinstance(part, Tensor) and not (part.is_floating_point() or part.is_complex()):
             raise ValueError(f"Expected primal to be floating point or complex, but got: {part.dtype}")
-    output, vjp_fn = vjp(func, *primals)
+    output, vjp_fn = pullback(func, primals, None, False, Linear)
     outs, out_shape = tree_flatten(output)
     with recording() as level:
         seeds = [level.track(zeros_of(out), LEAF) for out in outs]

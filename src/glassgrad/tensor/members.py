@@ -100,9 +100,12 @@ class Members:
     @audible
     def data(self: Any) -> Tensor:
         """The same memory without history, and with a version of its own: writes through it go unnoticed."""
-        share(self)
+        below = beneath(self)
+        if below._lifted:  # levels below differentiate on
+            return below.level.strip(below, below.value)
+        share(below)
         out = new(Tensor)
-        out._array, out._edge, out._counter = self._array, None, VersionCounter()
+        out._array, out._edge, out._counter = below._array, None, VersionCounter()
         return out
 
     @data.setter
@@ -116,7 +119,9 @@ class Members:
             raise RuntimeError(errors.DATA_KIND)
         self, value = beneath(self), beneath(value)
         if value._lifted:
-            raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
+            is_batch = value.level.implementation == "BatchedTensorImpl"  # type: ignore[attr-defined]
+            transform = "under vmap" if is_batch else "inside functorch"
+            raise RuntimeError(f"mutating directly with `.data` {transform} transform is not allowed.")
         share(value)
         if self._array.shape != value._array.shape or self._array.dtype != value._array.dtype:
             fit_gradients(self, self._array)

@@ -93,7 +93,7 @@ def copy(self: Any, src: Any, /) -> Any:
         src = _whole(src, self.dtype)
     elif src.dtype is not self.dtype:
         src = dtypes.cast(src, self.dtype)
-    return np.broadcast_to(src, self.shape)
+    return src if src.shape == self.shape else np.broadcast_to(src, self.shape)
 
 
 copy.derivative(self=lambda grad: zero_like(grad), src=lambda grad: grad)

@@ -537,9 +537,9 @@ polar.derivative(
 
 @polar.row.tangent
 def _polar_tangent(angle: Any, abs_t: Any, angle_t: Any, result: Any) -> Any:
-    """Along the size that of the direction, which there is at zero too."""
+    """Along the size that of the direction, which there is at zero too, and where the size's tangent is negative."""
     turned = None if angle_t is None else result * _I * angle_t
-    grown = None if abs_t is None else polar(abs_t, angle)
+    grown = None if abs_t is None else exp(angle * _I) * abs_t
     return turned if grown is None else grown if turned is None else grown + turned
 
 
