@@ -187,6 +187,11 @@ PROGRAMS = {
     **{f"no_grad in two, {name}": lambda t, x=x: t.func.grad(lambda y: t.func.grad(lambda x: (
         x * _within(t.no_grad(), lambda: x * y)).sum())(x(y)).sum())(_vector(t))
         for name, x in (("of one", lambda y: y), ("of another", lambda y: y.detach()))},
+    **{f"three slopes of {name} far out": lambda t, f=f: [t.func.grad(t.func.grad(t.func.grad(lambda x: f(t)(x))))(
+        t.tensor(x).double()) for x in (800.0, 50.0, -800.0)] for name, f in {
+            "elu": lambda t: t.nn.functional.elu, "selu": lambda t: t.nn.functional.selu,
+            "celu": lambda t: t.nn.functional.celu, "log_ndtr": lambda t: lambda x: t.special.log_ndtr(x.clamp(-5)),
+        }.items()},
     "Jacobian by columns": lambda t: t.autograd.functional.jacobian(
         lambda x, y: (x * y, x.sum()), (_vector(t), _vector(t)), strategy="forward-mode", vectorize=True),
     "Jacobian by columns, strictly": lambda t: t.autograd.functional.jacobian(

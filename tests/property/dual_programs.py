@@ -57,6 +57,7 @@ OWN_REASONS = [
     Reason("constants in place are recorded", "refused", "leaf Variable", r"eq_\("),
     Reason("what was made before is not written", "refused", "made before the block"),
     Reason("expanded tensors are not written", "refused", "single memory location", r"copy_\("),
+    Reason("nothing is asked of what is empty", "refused", "expected scalar type", r"@|m[mv]\(|matmul|dot|linear"),
     Reason("nothing is asked of what is empty", "refused", "Dimension out of range", r"\.cum(max|min)\("),
     Reason("dual tensors that are not dense", "refused", "as_strided of a dual|setStorage", "as_strided"),
     Reason("PyTorch writes conjugates back", "numbers|tangents|taken", "", r"(complex|fft)(.|\n)*(conj|mH|adjoint)"),

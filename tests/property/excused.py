@@ -148,7 +148,7 @@ REASONS = [
     Reason("copies of subclasses are leaves", "leaf|node", "", r"Subclass(.|\n)*copy\.copy"),
     Reason("hooks of several gradients that are leaves", "taken", "passed to _will_engine_execute_node"),
     Reason("factors of kron are watched", "refused", "modified by an inplace", "kron"),
-    Reason("PyTorch's gradient is a view", "taken|words", "in no_grad mode|multiple views", r"autograd\.grad|func"),
+    Reason("PyTorch's gradient is a view", "taken|words", "no_grad mode|multiple views|detach views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*addcmul"),
     Reason("NaN that a rule of PyTorch's drops", "numbers.grad", "nan", "logcumsumexp"),
     Reason("values at infinity", "numbers", "inf", r"e\+30(.|\n)*soft_margin_loss"),

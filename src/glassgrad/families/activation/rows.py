@@ -305,7 +305,8 @@ def bends_of_elu(
     if is_result:
         bend = grad * grad_output * input_scale
     else:
-        bend = grad * grad_output * exp(self_or_result * input_scale) * (input_scale * input_scale * alpha * scale)
+        below = where(self_or_result < 0, self_or_result, 0)  # elsewhere the exponential may be infinite
+        bend = grad * grad_output * exp(below * input_scale) * (input_scale * input_scale * alpha * scale)
     return onward, where(self_or_result < 0, bend, 0)
 
 

@@ -136,7 +136,7 @@ special_log_ndtr = _of_one(
     "special_log_ndtr", scipy_special.log_ndtr, "The logarithm of the normal distribution function.",
     **_WIDE, serves=("fd", "log_ndtr_cpu"),
 )  # fmt: skip
-special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
+special_log_ndtr.derivative(self=lambda grad, self, result: grad / _ROOT_TWO_PI * exp(-(self * self / 2 + result)))
 
 
 special_ndtri = _of_one(
