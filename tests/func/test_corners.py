@@ -8,6 +8,7 @@ import pytest
 
 import glassgrad
 from tests.func.test_against_torch import _matrix, _vector, _within, assert_same
+from tests.laws import array
 
 pytestmark = pytest.mark.torch
 
@@ -406,6 +407,19 @@ def test_conjugates_follow_what_is_written_or_refuse():
 
 def test_vmap_of_the_first_none_of_numbers():
     assert glassgrad.func.vmap(lambda x: x.topk(0, 0)[0])(glassgrad.arange(3.0)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_the_class_of_a_row_may_come_in_a_vector(reduction):
+    """Each example of a batch is as it is alone; PyTorch refuses them within transforms."""
+    scores, classes = glassgrad.arange(8.0).reshape(2, 4).sin(), glassgrad.tensor([[2], [0]])
+
+    def loss(scores, classes):
+        return glassgrad.nn.functional.cross_entropy(scores, classes, reduction=reduction)
+
+    for function in (loss, glassgrad.func.grad(loss)):
+        alone = glassgrad.stack([function(*each) for each in zip(scores, classes, strict=True)])
+        assert array(glassgrad.vmap(function)(scores, classes)) == pytest.approx(array(alone))
 
 
 def test_what_jvp_gives_back_is_no_tangent_of_two():

@@ -58,6 +58,7 @@ REASONS = [
     Reason("PyTorch shares what is above zero", "slopes", "", "segment_reduce"),
     Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"(?m)(^|\.)det$"),
     Reason("PyTorch has no tangent of products", "tangents", "", "scatter_reduce"),
+    Reason("two rules for one mixed slope", "tangents of slopes", "inf|e\\+", r"binary_cross_entropy\b"),
     Reason("PyTorch's second slopes are others", "of slopes", "", "_weight_norm|embedding"),
     Reason("PyTorch reads the other triangle too", "tangents", "", "triangular_solve|pinv"),
     Reason("PyTorch has no rule for it", "", "but got None|ZeroTensors|forward gradient that|backward is unsupported"),

@@ -60,6 +60,11 @@ def _in_rows(scores: Any, target: Any) -> tuple[Any, Any]:
     return (scores, target) if scores._array.ndim == 2 else (fold(scores), fold(target))
 
 
+def _of_rows(target: Any, dims: int) -> Any:
+    """The targets of a batch of examples with so many dimensions: a row's one may come in a vector."""
+    return target.reshape((-1,)) if dims == 1 else target
+
+
 def _weights(target: Any, weight: Any, ignore_index: int, dtype: Any, is_batch: bool) -> Any:
     """What each target counts; ``is_batch`` where each example has weights of its own."""
     counted = target != ignore_index
@@ -75,6 +80,7 @@ def _nll(row: Any) -> None:
     @row.batch
     def rule(size: int, batched: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
         self, target = alike(size, batched[:2], self, target)
+        target = _of_rows(target, self._array.ndim - 1)
         scores, classes = _in_rows(self, target)
         shared = None if batched[2] else weight
         losses = row.caller(scores, classes, shared, 0, ignore_index)[0].reshape(target._array.shape)
@@ -97,6 +103,7 @@ def _nll_loss_backward(
     reduction: int, ignore_index: int,
 ) -> Any:  # fmt: skip
     grad, target, total = alike(size, batched[:3], grad_output, target, total_weight)
+    target = _of_rows(target, len(sizes))
     shape = target._array.shape
     if reduction:
         grad = grad / total if reduction == 1 else grad
