@@ -11,6 +11,7 @@ import pytest
 
 import glassgrad
 from tests import counts
+from tests.func.test_against_torch import _within
 from tests.laws import array
 
 pytestmark = pytest.mark.torch
@@ -127,10 +128,6 @@ def steps(t):
 def halts(t):
     """Functions from three numbers to three numbers that switch recording off, or pass derivatives by."""
 
-    def within(mode, function):
-        with mode:
-            return function()
-
     def written(x):
         y = x * x
         with t.no_grad():
@@ -142,17 +139,17 @@ def halts(t):
         y[1:].logical_not_()
         return y + x * x
 
-    def emptied(x):
+    def overwritten(x):
         y = x * 2
         y.data[1] = 0.5
         return y * x
 
     cubes = t.func.grad(lambda x: (x**4).sum())
     return [
-        lambda x: x * within(t.no_grad(), x.sin),
-        lambda x: x * within(t.no_grad(), lambda: within(t.enable_grad(), x.cos)),
-        lambda x: x * within(t.no_grad(), lambda: cubes(x)),
-        lambda x: x * within(t.no_grad(), lambda: within(t.enable_grad(), lambda: cubes(x))),
+        lambda x: x * _within(t.no_grad(), x.sin),
+        lambda x: x * _within(t.no_grad(), lambda: _within(t.enable_grad(), x.cos)),
+        lambda x: x * _within(t.no_grad(), lambda: cubes(x)),
+        lambda x: x * _within(t.no_grad(), lambda: _within(t.enable_grad(), lambda: cubes(x))),
         lambda x: x * t.no_grad()(t.func.jacfwd(t.cos))(x).sum(0),
         lambda x: x.detach() * x,
         lambda x: x * cubes(x.detach()),
@@ -160,7 +157,7 @@ def halts(t):
         lambda x: x * t.autograd.grad((x**3).sum(), x, create_graph=True)[0],
         written,
         negated,
-        emptied,
+        overwritten,
     ]
 
 
