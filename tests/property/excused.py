@@ -317,6 +317,7 @@ REASONS = [
         r"repeated eigenvalues \(error code: \d+\)\..*repeated eigenvalues\.['\"]",
         "eig|norm|cond|matrix_rank|pinv",
     ),  # fmt: skip
+    Reason("negatives of zero", "numbers", "j", r"complex(.|\n)*(= -|neg)(.|\n)*(sqrt|log|angle|\ba\w+\()"),
     Reason("the sign of NaN", "words", r"range of \[-nan", last("histc")),
     Reason("which thread tells first", "words", "invalid max index", last(r"max_unpool\dd")),
     Reason("PyTorch names another tensor's sizes", "words", "Expected bias to be a vector", last("group_norm")),
