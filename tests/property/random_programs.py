@@ -330,10 +330,18 @@ def named(run: Run, line: str) -> list[Any]:
     return [run.pool[name] for name in re.findall(r"\w+", line) if name in run.pool]
 
 
+def _memory(tensor: Any) -> int | None:
+    """Where the memory of a tensor begins; None where PyTorch took it away."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except RuntimeError:
+        return None
+
+
 def is_bound(run: Run, tensor: Any) -> bool:
     """Whether a tensor has a history, or no elements, or lies in another's memory: what another size then means."""
-    place = tensor.untyped_storage().data_ptr()
-    shared = sum(other.untyped_storage().data_ptr() == place for other in run.pool.values()) > 1
+    place = _memory(tensor)
+    shared = place is not None and sum(_memory(other) == place for other in run.pool.values()) > 1
     return shared or tensor.requires_grad or is_empty(run)
 
 
