@@ -100,12 +100,13 @@ class Members:
     @audible
     def data(self: Any) -> Tensor:
         """The same memory without history, and with a version of its own: writes through it go unnoticed."""
-        below = beneath(self)
-        if below._lifted:  # levels below differentiate on
-            return below.level.strip(below, below.value)
-        share(below)
+        if self._lifted:
+            self = beneath(self)
+            if self._lifted:  # levels below differentiate on
+                return self.level.strip(self, self.value)
+        share(self)
         out = new(Tensor)
-        out._array, out._edge, out._counter = below._array, None, VersionCounter()
+        out._array, out._edge, out._counter = self._array, None, VersionCounter()
         return out
 
     @data.setter
