@@ -204,14 +204,15 @@ def transforms(t):
     ]
 
 
-LINEARIZE = 8
+LINEARIZE = 8  # its place among them
 
 
 def built(t, seed):
     """A function, its nest, and the argument."""
     rng = random.Random(seed)
     parts = [rng.choice(steps(t)) for _ in range(rng.randint(1, 3))]
-    if seed % 4 == 1:
+    is_halted = seed % 4 == 1
+    if is_halted:
         at = random.Random(f"halt {seed}")
         parts.insert(at.randint(0, len(parts)), at.choice(halts(t)))
 
@@ -222,7 +223,7 @@ def built(t, seed):
 
     for _ in range(rng.randint(1, 4)):
         number = rng.randrange(len(transforms(t)))
-        if seed % 4 == 1 and number == LINEARIZE:  # other levels watch it where they would watch jvp otherwise
+        if is_halted and number == LINEARIZE:  # other levels watch it where they would watch jvp otherwise
             number = 0
         function = transforms(t)[number](function)
     x = np.random.default_rng(seed).uniform(0.2, 1.2, 3)

@@ -172,7 +172,8 @@ PROGRAMS = {
             ("in vmap", lambda t, f: t.vmap(f)(_matrix(t).requires_grad_()), lambda x: x[1:]))},
     **{f"constant in place, pushed, {name}": lambda t, f=f: t.func.jvp(f, (_vector(t),), (_vector(t),)) for name, f in {
         "all": lambda x: (x * 2).logical_not_(), "a part": lambda x: (lambda y: (y[1:].logical_not_(), y)[1])(x * 2),
-        "the input": lambda x: x.logical_not_()}.items()},
+        "the input": lambda x: x.logical_not_(), "what is expanded": lambda x: (x * 1).expand(2, 3).logical_not_(),
+        }.items()},
     "one row in place": lambda t: _dual(t, lambda d: _rescaled(d.view(3, 1) * t.ones(3, 2))),
     **{f"linearize within {name}": lambda t, name=name: t.func.linearize(
         lambda x: x * _within(getattr(t, name)(), lambda: x * x), _vector(t))[1](_vector(t) * 2)
@@ -188,10 +189,10 @@ PROGRAMS = {
     **{f"no_grad in two, {name}": lambda t, x=x: t.func.grad(lambda y: t.func.grad(lambda x: (
         x * _within(t.no_grad(), lambda: x * y)).sum())(x(y)).sum())(_vector(t))
         for name, x in (("of one", lambda y: y), ("of another", lambda y: y.detach()))},
-    **{f"three slopes of {name} far out": lambda t, f=f: [t.func.grad(t.func.grad(t.func.grad(lambda x: f(t)(x))))(
+    **{f"three slopes of {name} far out": lambda t, f=f: [t.func.grad(t.func.grad(t.func.grad(lambda x: f(t, x))))(
         t.tensor(x).double()) for x in (800.0, 50.0, -800.0)] for name, f in {
-            "elu": lambda t: t.nn.functional.elu, "selu": lambda t: t.nn.functional.selu,
-            "celu": lambda t: t.nn.functional.celu, "log_ndtr": lambda t: lambda x: t.special.log_ndtr(x.clamp(-5)),
+            "elu": lambda t, x: t.nn.functional.elu(x), "selu": lambda t, x: t.nn.functional.selu(x),
+            "celu": lambda t, x: t.nn.functional.celu(x), "log_ndtr": lambda t, x: t.special.log_ndtr(x.clamp(-5)),
         }.items()},
     "Jacobian by columns": lambda t: t.autograd.functional.jacobian(
         lambda x, y: (x * y, x.sum()), (_vector(t), _vector(t)), strategy="forward-mode", vectorize=True),

@@ -91,7 +91,7 @@ class Batch(Level):
     """One call of ``vmap`` over ``size`` examples."""
 
     sees_through = False  # fused rows have batching rules
-    implementation = "BatchedTensorImpl"
+    setting_data, implementation = "under vmap", "BatchedTensorImpl"
 
     def __init__(self, size: int, randomness: str = "error") -> None:
         super().__init__()

@@ -19,7 +19,7 @@ from ..core.tensor import Tensor, alias
 from ..ground import modes
 from ..tensor import lifted
 from ..tensor.lifted import Lifted
-from ..tensor.writable import check_writable, first_along, is_doubled, shared_axes
+from ..tensor.writable import check_target, first_along, is_doubled, shared_axes
 
 
 class Level:
@@ -27,6 +27,7 @@ class Level:
 
     sees_through = True  #: whether a fused row is what it stands for here
     has_function = True  #: whether it calls a function, which it alone differentiates, and is no block in a program
+    setting_data = "inside functorch"  #: where PyTorch says that nothing can be set as ``.data``
     implementation = "TensorWrapper"  #: what PyTorch calls its tensors where they have no memory
 
     def __init__(self) -> None:
@@ -235,7 +236,7 @@ def put(row: Row, target: Any, value: Any) -> None:
     if row.constant:  # what has no gradient asks for no history, and leaves those of all levels as they are
         while isinstance(target, Lifted):
             target, value = target.value, target.level.lower(value)
-        check_writable(target, False, constant=True)
+        check_target(row, target, (), False)
         write.store(target, value._array)
         return
     if row.one_value and is_doubled(target._array):

@@ -120,9 +120,8 @@ class Members:
             raise RuntimeError(errors.DATA_KIND)
         self, value = beneath(self), beneath(value)
         if value._lifted:
-            is_batch = value.level.implementation == "BatchedTensorImpl"  # type: ignore[attr-defined]
-            transform = "under vmap" if is_batch else "inside functorch"
-            raise RuntimeError(f"mutating directly with `.data` {transform} transform is not allowed.")
+            place = value.level.setting_data  # type: ignore[attr-defined]
+            raise RuntimeError(f"mutating directly with `.data` {place} transform is not allowed.")
         share(value)
         if self._array.shape != value._array.shape or self._array.dtype != value._array.dtype:
             fit_gradients(self, self._array)
