@@ -16,6 +16,7 @@ from tests.laws import array
 
 pytestmark = pytest.mark.torch
 SEEDS = [*counts.seeds(60), 28014186, 32051639, 32051663, 32051966]  # one level's view is another's copy
+SEEDS += [7001281]  # shares of sums that are one, whose derivatives cancel
 
 
 def steps(t):
@@ -120,7 +121,7 @@ def steps(t):
         lambda x: t.linalg.cholesky(t.eye(3, dtype=t.float64) * 3 + t.outer(x, x)).sum(1) + t.trapezoid(x, x.cumsum(0)),
         lambda x: x.index_add(0, t.tensor([0, 2, 0]), x.cos()) * x.scatter_reduce(0, t.tensor([1, 1, 2]), x, "sum"),
         lambda x: t.movedim(t.outer(x, x.cos()), 0, 1)[0] * x,
-        lambda x: t.polar(x.square() + 1, x).real + t.complex(x, x * 2).abs() + t.angle(t.complex(x, x.exp())),
+        lambda x: t.polar(x.square() + 1, x).real + t.complex(x, x * 2).abs() + t.angle(t.complex(x, x.sin().exp())),
         lambda x: t.nn.functional.group_norm(t.outer(x, x.exp()).view(1, 3, 3), 1)[0].sum(1) / 5 + x.var() * x,
     ]
 
@@ -231,7 +232,7 @@ def built(t, seed):
 
 
 def compared(seed):
-    """Values of both engines; None where PyTorch refuses."""
+    """Values of both engines; None where PyTorch refuses, or has no number."""
     from tests.torch_reference import torch
 
     with warnings.catch_warnings():
@@ -241,16 +242,26 @@ def compared(seed):
             theirs = array(function(x))
         except (RuntimeError, NotImplementedError):
             return None
+        if np.isnan(theirs).any():  # what is infinite on the way, which another order of rules may pass by
+            return None
         function, x = built(glassgrad, seed)
         return array(function(x)), theirs
 
 
-def is_steep(seed, pair):
-    """Whether the values move as far as they differ where the argument moves in its last digits: they cancel."""
+def is_rough(seed, pair):
+    """Whether values move as far as they differ where the argument moves a little, or leave the straight line there.
+
+    In the first case they are steep; in the second, what they are made of cancels to its last digits.
+    """
     function, x = built(glassgrad, seed)
-    steps = np.random.default_rng(seed).uniform(-1e-11, 1e-11, 8)
-    moves = [np.abs(array(function(x + float(step))) - pair[0]).max() for step in steps]
-    return max(moves) > np.abs(pair[0] - pair[1]).max() / 10
+    steps = np.random.default_rng(seed)
+
+    def moved(step):
+        return array(function(x + float(step))) - pair[0]
+
+    moves = [moved(step) for step in steps.uniform(-1e-11, 1e-11, 8)]
+    bends = [moved(step) + moved(-step) for step in 10 ** steps.uniform(-10, -7, 6)]
+    return np.abs([*moves, *bends]).max() > np.abs(pair[0] - pair[1]).max() / 10
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -297,7 +308,7 @@ def main():
             continue
         refused += pair is None
         agrees = pair is None or np.allclose(*pair, rtol=1e-6, atol=1e-8, equal_nan=True)
-        if not agrees and not is_steep(seed, pair):
+        if not agrees and not is_rough(seed, pair):
             wrong += 1
             print(seed, *pair, flush=True)
     print(f"{tried} tried, {refused} refused by PyTorch, {wrong} differ")

@@ -295,6 +295,41 @@ PROGRAMS = {
         _matrix(t), t.tensor([[2, 1, 0], [0, 1, 2]])),
     "short window": lambda t: t.vmap(lambda x, w: t.stft(x, 4, 2, 3, w, return_complex=True))(
         t.arange(20.0).double().reshape(2, 10), _matrix(t)),
+    # writes of what is read, and what is detached
+    **{f"{name} written beside itself, {transform}": lambda t, f=f, made=made: made(t, lambda x: f(t, x * 2).sum())
+        for name, f in {
+            "product": lambda t, y: (y[1:].mul_(y[:-1]), y)[1],
+            "truth": lambda t, y: (y[1:].logical_and_(y[:-1]), y)[1],
+            "at an index": lambda t, y: y.index_add_(0, t.arange(3), y), "mixed": lambda t, y: y.lerp_(y.flip(0), 0.5),
+            "scattered": lambda t, y: y.scatter_(0, t.arange(3), y), "number": lambda t, y: y.fill_(y[0]),
+            "where an index says": lambda t, y: y.index_fill_(0, t.tensor([1]), y[0]),
+            "where a mask says": lambda t, y: (y[1:].masked_fill_(y[:-1] > 1, y[0]), y)[1]}.items()
+        for transform, made in {
+            "grad": lambda t, f: t.func.grad(f)(_vector(t)), "jvp": lambda t, f: t.func.jvp(
+                f, (_vector(t),), (_vector(t),)), "vmap of grad": lambda t, f: t.vmap(t.func.grad(f))(_matrix(t)),
+            }.items()
+        # of these PyTorch's batches refuse, as it happens, or know no rule
+        if transform != "vmap of grad" or name not in ("product", "truth")},
+    **{f"detached {name}, {transform}": lambda t, f=f, made=made: made(t, f)
+        for name, f in {
+            "view": lambda x: (lambda e: (e[:1].detach_(), e.sum())[1])(x * 2),
+            "result": lambda x: (lambda e: (e.detach_(), e.sum())[1])(x * 2),
+            "base": lambda x: (lambda e: (lambda v: (e.detach_(), v.sum())[1])(e[:1]))(x * 2)}.items()
+        for transform, made in {
+            "grad": lambda t, f: t.func.grad(f)(_vector(t)), "jvp": lambda t, f: t.func.jvp(
+                f, (_vector(t),), (_vector(t),)), "vmap": lambda t, f: t.vmap(f)(_matrix(t)),
+            "dual": lambda t, f: _dual(t, f)}.items()},
+    "base detached, view written": lambda t: _dual(t, lambda d: (lambda e: (lambda v: (e.detach_(), v.mul_(2)))(e[:1]))(
+        _leaf(t) * 2)),
+    # choices of each example within grad
+    **{f"{name} of each example": lambda t, f=f: t.vmap(t.func.grad(lambda x, i: f(t, x, i).square().sum()), (None, 0))(
+        _vector(t), t.tensor([[0, 2, 1], [2, 2, 0]])) for name, f in {
+            "mask filled": lambda t, x, i: x.masked_fill(i > 0, x[0]),
+            "index filled": lambda t, x, i: x.index_fill(0, i, x[0]),
+            "bags": lambda t, x, i: t.nn.functional.embedding_bag(i, x[:, None], t.tensor([0, 1])),
+            "best bags": lambda t, x, i: t.nn.functional.embedding_bag(i[None], x[:, None], mode="max"),
+            "repeated": lambda t, x, i: x.repeat_interleave(i.clamp(1, 1)),
+            "among": lambda t, x, i: x * t.isin(t.arange(3), i)}.items()},
     # layers
     "statistics within grad": lambda t: _normed(t, lambda t, f: lambda p, x: t.func.grad(f)(p, x[0])),
     "statistics within vmap": lambda t: _normed(t, lambda t, f: t.vmap(f, in_dims=(None, 0))),

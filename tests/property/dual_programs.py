@@ -60,6 +60,7 @@ OWN_REASONS = [
     Reason("nothing is asked of what is empty", "refused", "expected scalar type", r"@|m[mv]\(|matmul|dot|linear"),
     Reason("nothing is asked of what is empty", "refused", "Dimension out of range", r"\.cum(max|min)\("),
     Reason("dual tensors that are not dense", "refused", "as_strided of a dual|setStorage", "as_strided"),
+    Reason("conjugates are no views", "refused", "whose conjugate is in use", ""),
     Reason("PyTorch writes conjugates back", "numbers|tangents|taken", "", r"(complex|fft)(.|\n)*(conj|mH|adjoint)"),
     Reason("tangents of zero are tangents", "refused", "must implement the jvp", r"copysign\("),
     Reason("signs and bases that are free", "tangents", "", "qr|svd|eig"),

@@ -36,8 +36,8 @@ CRASHES = re.compile("weight_norm|pdist|native_batch_norm")
 LACKS = re.compile("not implemented|not been implemented|does not support it")
 #: What mixes elements: what is not finite meets zeros there, in an order of each engine's own.
 MIXES = (
-    "matmul|mm|mv|bilinear|conv|attention|einsum|interpolate|upsample|grid_s|prod|var|std|ctc_loss|renorm|stft|det|"
-    "norm|cdist|solve|lstsq|inv|_loss|vander|fft|with_logits|polar|matrix_power|lstm|gru|rnn|lerp"
+    "matmul|mm|mv|cross_entropy|bilinear|conv|attention|einsum|interpolate|upsample|grid_s|prod|var|std|ctc_loss|renorm|"
+    "stft|det|norm|cdist|solve|lstsq|inv|_loss|vander|fft|with_logits|polar|matrix_power|lstm|gru|rnn|lerp"
 )
 REASONS = [
     Reason("signs and bases that are free", "", "", "svd|eig|qr|householder|ormqr|cholesky|topk|kthvalue|mode"),
@@ -50,7 +50,7 @@ REASONS = [
     Reason("zeros that stay zeros", "of slopes", "nan", "norm|sinc|atan2|sgn|copysign|dist|prod|pow|logit|cosine_s"),
     Reason("no slope outside the domain", "", "nan", "a(rc)?cosh|a(rc)?tan2"),
     Reason("the largest, or middle, of NaN", "^tangents", "nan", "(?m)^(max|min|median|nanmedian)$"),
-    Reason("factors of matrices with infinities", "", "", r"(det|inv|inverse|solve)\n(.|\n)*not finite"),
+    Reason("factors of matrices with infinities", "", "", r"(det|inv|inverse|solve|power)\n(.|\n)*not finite"),
     Reason("matrices that are nearly singular", "", r"singular|rank|converge|e\+(0[6-9]|1\d)", "linalg|solve|norm|inv"),
     Reason("matrices without full rank", "", "", r"linalg\.(lstsq|cond)"),
     Reason("the ends of exponentials", "slopes", "nan", "soft_margin_loss"),

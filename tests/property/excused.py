@@ -151,6 +151,7 @@ REASONS = [
     Reason("PyTorch's gradient is a view", "taken", "Can't detach views in-place", r"autograd\.grad|func"),
     Reason("PyTorch's gradient is a view", "taken|words", "in no_grad mode|multiple views", r"autograd\.grad|func"),
     Reason("truth values and bytes in PyTorch's rules", "numbers.grad", "", r"uint8(.|\n)*(addcmul|zeta)"),
+    Reason("PyTorch has no zeta of what is huge", "numbers", "nan", r"e\+\d\d(.|\n)*zeta"),
     Reason("NaN that a rule of PyTorch's drops", "numbers.grad", "nan", "logcumsumexp"),
     Reason("values at infinity", "numbers", "inf", r"e\+30(.|\n)*soft_margin_loss"),
     Reason("values at infinity", "taken", "svd: .*failed to converge", r"inf(.|\n)*(cond|svd|norm)\("),

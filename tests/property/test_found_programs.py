@@ -1260,6 +1260,47 @@ PROGRAMS = {
         h = torch.tensor([[float("inf"), -0.5], [0.0, 0.0]], requires_grad=True)
         torch.linalg.det(h).backward()
     """,
+    "numbers that are not there": """
+        a = torch.arange(6.0).view(2, 3)
+        m, i = lambda: torch.ones(2, 3, device="meta"), lambda: torch.tensor(1, device="meta")
+        a[i()]
+        m()[i()]
+        a[0:i()]
+        a[m() > 0]
+        m()[m() > 0]
+        a[i() > 0]
+        a[i()] = 1.0
+        a[i() > 0] = 1.0
+        b = torch.tensor([m()[0, 0], 1.0])
+        b, c = torch.tensor(m()).device, torch.ones(2, device="meta").new_tensor(m()).device
+        torch.tensor(m(), device="cpu")
+        a.new_tensor(m())
+        b, c = a.type_as(m()).device, m()[0:0].device
+        m().type_as(a)
+        torch.arange(i())
+        torch.full((2,), i())
+        a.narrow(0, i(), 1)
+        a.repeat(i(), i())
+        range(i())
+        torch.meshgrid(a[0], m()[0], indexing="ij")
+        torch.tensor_split(a, torch.ones(1, dtype=torch.int64, device="meta"))
+        torch.stft(torch.ones(2, 8, device="meta"), 4, window=torch.ones(4), return_complex=True)
+        torch.istft(torch.ones(2, 3, 11, dtype=torch.complex64), 4, window=torch.ones(4, device="meta"))
+        torch.histogramdd(a, [2, 2, 2], weight=m()[:, 0])
+        torch.histogram(a, 3, weight=m())
+        torch.cov(a, fweights=torch.ones(3, dtype=torch.int64, device="meta"))
+        torch.repeat_interleave(i()[None])
+        b = torch.repeat_interleave(i()[None], output_size=4).device
+        torch.nn.functional.ctc_loss(torch.ones(3, 2, 4), torch.ones(2, 2).long(), i().expand(2), torch.ones(2).long())
+        b = m().as_strided((2, 2), (0, 0)).device
+    """,
+    "sums begin with zero, products with one": """
+        a = torch.tensor([-0.0, -0.0, 1.0])
+        b, c = a.cumsum(0), a.cumprod(0)
+        d = a[:2].logcumsumexp(0)
+        e = torch.tensor([complex(-0.0, -0.0), complex(float("inf"), 0.0), complex(1.0, 2.0)])
+        f, g, h = e.cumsum(0), e.cumprod(0), e[1:].cumprod(0)
+    """,
 }
 
 

@@ -75,17 +75,25 @@ def test_zeros_have_torchs_signs(part):
     assert zeros > 300
 
 
+#: Of these PyTorch tells something that follows from the data of one that has none, or is on no device of its own.
+TOLD = "isin|Tensor.type"
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_follows_from_data_that_is_not_there(part):
+    """Of all tensors, and of each alone: what PyTorch refuses, or gives without data, has none here."""
     refused = 0
     for name in [*samples()][part::PARTS]:
+        if re.fullmatch(TOLD, name):
+            continue
         for sample in samples()[name]:
             lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line and "_leaf" not in line]
-            moved = [re.sub(r"^([a-j]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in lines[:-1]]
-            failed, _ = called(torch, [*moved, lines[-1]])
-            ours_failed, mine = called(glassgrad, [*moved, lines[-1]])
-            if failed == "NotImplementedError":
-                refused += 1
-                on_cpu = [part for part in mine if str(part.device) != "meta"]
-                assert ours_failed or not on_cpu, "\n".join([*moved, lines[-1]])
-    assert refused > 3
+            names = [found[1] for line in lines[:-1] if (found := re.match("([a-j]) = ", line))]
+            for chosen in dict.fromkeys(["".join(names), *names]):
+                moved = [re.sub(rf"^([{chosen}]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in lines[:-1]]
+                failed, theirs = called(torch, [*moved, lines[-1]])
+                ours_failed, mine = called(glassgrad, [*moved, lines[-1]])
+                refused += bool(failed)
+                there, here = (sum(str(value.device) != "meta" for value in parts) for parts in (theirs, mine))
+                assert ours_failed or here <= (0 if failed else there), "\n".join([*moved, lines[-1]])
+    assert refused > 100

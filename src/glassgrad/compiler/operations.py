@@ -93,8 +93,8 @@ ONE = frozenset(
 NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".split())
 #: Operations that give as many elements as values say.
 SIZED = frozenset(
-    "nonzero argwhere masked_select unique unique_consecutive unique_dim repeat_interleave bincount one_hot to_sparse "
-    "coalesce tensor_split distinct unique_dim pack_padded pack_again pad_packed".split()
+    "nonzero argwhere masked_select unique unique_consecutive unique_dim repeat_interleave repeated bincount one_hot "
+    "to_sparse coalesce tensor_split distinct unique_dim pack_padded pack_again pad_packed".split()
 )
 #: Functions that hand numbers to Python, which may decide by them what comes next.
 VALUES = SIZED.union(

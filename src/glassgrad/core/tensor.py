@@ -133,8 +133,9 @@ def alias(tensor: Tensor) -> Tensor:
 
 def number_of(value: Any) -> Any:
     """A value; the number in it, where it is a 0-d tensor without history."""
-    is_number = type(value) is Tensor and not value._array.ndim and not value.requires_grad
-    return value._array.item() if is_number else value
+    if type(value) is not Tensor or value._array.ndim or value._array.dtype.metadata or value.requires_grad:
+        return value
+    return value._array.item()
 
 
 class Tensor:

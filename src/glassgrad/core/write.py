@@ -90,6 +90,8 @@ def _copied(tensor: Tensor, edge: Any) -> Tensor:
 
 def separate(target: Tensor, value: Tensor) -> Tensor:
     """A value of the same history in memory of its own, where it lies on what is written and no rule will read it."""
+    if target._lifted and value._lifted:  # where they lie is for their levels to ask
+        return value.clone()  # type: ignore[attr-defined]
     if type(value) not in call.ORDINARY or target._lifted or not np.may_share_memory(target._array, value._array):
         return value
     edge = edge_of(value) if modes.grad_enabled() else None  # a view's may be refused to be read

@@ -123,6 +123,7 @@ def _caller(row: Row) -> list[str]:
             lines.append(f"{pad}    {fallback}")
         lines.append(f"{pad}a{position} = {arg}._array")
         if position in plan.auxiliary:
+            lines += [f"{pad}if a{position}.dtype.metadata is not None:", f"{pad}    {fallback}"]  # a meta tensor
             continue
         if position in plan.optional:
             lines += [f"{pad}if a{position}.dtype is not a0.dtype:", f"{pad}    {fallback}"]

@@ -177,6 +177,7 @@ class Batch(Level):
     def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
         if not self.has(target):
             raise RuntimeError(_unwritable(row, self, target, others))
+        levels.check_apart(row, target, others)
         old = target
         if row.plan.rules and any(position == 0 for _, position, _ in row.plan.saved_inputs):
             if derives(target.value, *others):

@@ -19,7 +19,7 @@ from ..core.tensor import Tensor, alias
 from ..ground import modes
 from ..tensor import lifted
 from ..tensor.lifted import Lifted
-from ..tensor.writable import check_target, first_along, is_doubled, shared_axes
+from ..tensor.writable import check_overlap_with, check_target, first_along, is_aligned, is_doubled, shared_axes
 
 
 class Level:
@@ -64,6 +64,10 @@ class Level:
     def strip(self, tensor: Any, value: Any) -> Any:
         """A tensor of this level that stands for ``value``, and takes no part in derivatives."""
         raise NotImplementedError
+
+    def is_view(self, tensor: Any) -> bool:
+        """Whether a tensor of this level is a view of another, so that it cannot be detached in place."""
+        return True
 
     def born(self, tensor: Tensor) -> Tensor:
         """A tensor made from nothing, as functions at this level see it."""
@@ -229,6 +233,14 @@ def _write(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
     else:
         level.write(row, flat[0], flat[1:], settings)
     return target
+
+
+def check_apart(row: Row, target: Any, others: Sequence[Any]) -> None:
+    """Refuse a write where what tensors stand for lies partly, or at all, on what is written."""
+    written = lifted.plain(target)
+    for name, other in zip(row.inputs[1:], others, strict=False):
+        if isinstance(other, Tensor) and (is_aligned(row) or name in row.disjoint):
+            check_overlap_with(written, lifted.plain(other), name in row.disjoint)
 
 
 def put(row: Row, target: Any, value: Any) -> None:

@@ -24,7 +24,7 @@ from ..core.gradients import read_saved
 from ..core.plan import gradients_lifted
 from ..core.record import Bundle
 from ..core.row import TABLE, Row
-from ..core.tensor import LEAF, Tensor, carries_gradients, new
+from ..core.tensor import LEAF, Tensor, View, carries_gradients, new
 from ..families.cast.conjugates import check_unfollowed
 from ..ground import modes
 from ..tensor import lifted, writable
@@ -147,6 +147,9 @@ class Forward(Level):
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.dual(value)
 
+    def is_view(self, tensor: Any) -> bool:
+        return tensor.source is not None or type(lifted.plain(tensor)._edge) is View
+
     def raised(self, value: Any) -> Any:
         return self.dual(value)
 
@@ -210,6 +213,7 @@ class Forward(Level):
             return
         if target.tangent is not None or any([self.tangent(other) is not None for other in others]):
             check_unfollowed(lifted.plain(target))
+        levels.check_apart(row, target, others)
         old = target
         if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
             clone = TABLE["clone"].caller

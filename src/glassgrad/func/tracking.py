@@ -99,6 +99,9 @@ class Reverse(Level):
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.track(value)
 
+    def is_view(self, tensor: Any) -> bool:
+        return tensor.base is not None and bool(tensor.base[1])
+
     def raised(self, value: Any) -> Any:
         return self.track(value)
 
@@ -179,6 +182,7 @@ class Reverse(Level):
         recording = self.records() and not row.constant
         if place_of(target) is LEAF and recording:
             raise RuntimeError(errors.LEAF_INPLACE)
+        levels.check_apart(row, target, others)
         old = target
         wanted = recording or derives(target.value, *others)
         if wanted and any(position == 0 for _, position, _ in row.plan.saved_inputs):

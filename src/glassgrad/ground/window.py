@@ -103,6 +103,10 @@ class _Memory:
 
 
 def _from_memory(array: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    if array.dtype.metadata is not None:
+        from .meta import blank  # which few tensors are
+
+        return blank(sizes, array.dtype)
     if 0 in sizes and array.flags.forc and 0 <= offset <= array.nbytes:
         return ndarray(sizes, array.dtype, array, offset, strides)  # type: ignore[arg-type]
     native = array.dtype.isbuiltin != 2  # what NumPy's interface has a word for

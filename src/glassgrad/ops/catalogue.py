@@ -212,7 +212,7 @@ _DOORS: dict[str, dict[str, str | File]] = {
         "with_numbers": "ops.torch_function", "refuse_sooner": "ops.arguments",
     },
     "ops.declare": {"in_place": "core.write"},
-    "families.create.construct": {"require": "ground.device", "blank": "ground.meta"},
+    "families.create.construct": {"require": "ground.device", "blank": "ground.meta", "need_item": "ground.meta"},
 }  # fmt: skip
 
 

@@ -49,10 +49,15 @@ def check_target(row: Row, target: Tensor, others: Sequence[Any], recorded: bool
         check_overlap(target)
     for name, other in zip(row.inputs[1:], others, strict=False):
         if isinstance(other, Tensor):
-            if (row.aligned or not row.out) and name not in row.disjoint:
+            if is_aligned(row) and name not in row.disjoint:
                 check_overlap_with(target, other)
             if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+def is_aligned(row: Row) -> bool:
+    """Whether what a row reads must not lie partly on what it writes."""
+    return row.aligned or not row.out
 
 
 def check_result(row: Row, arrays: Sequence[Any], common: Any, target: Tensor) -> None:

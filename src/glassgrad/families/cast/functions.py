@@ -179,6 +179,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of another."""
     if not isinstance(other, Tensor):
         raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {called(other)}")
+    if (self._array.dtype.metadata is None) is not (other._array.dtype.metadata is None):
+        return to(self, other)
     return as_dtype(self, other.dtype)
 
 
@@ -344,7 +346,11 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
 def detach_(self: Tensor) -> Tensor:
     """Forget the tensor's history; it is a leaf from now on."""
     if isinstance(self, lifted.Lifted):
-        self.become(lifted.strip(self))
+        if self.level.is_view(self):
+            raise RuntimeError(_DETACHED_VIEW)
+        # in a block of dual tensors the value is the tensor itself, which its views know as their base
+        value = lifted.strip(self.value) if self.level.has_function else detach_(self.value)
+        self.become(self.level.strip(self, value))
         return self
     if modes.unusual and modes.local.inference:  # where nothing is recorded, there is nothing to forget
         return self

@@ -112,7 +112,7 @@ def _at_least_zero(**limits: float) -> None:
 def _limit(function: str, name: str, position: int, value: Any) -> Any:
     """A limit as a number, which may come in a tensor of no dimension that nothing tracks."""
     dtypes.need_float(function, name, position, value)
-    return float(value._array.item()) if isinstance(value, Tensor) else value
+    return float(value) if isinstance(value, Tensor) else value
 
 
 def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:

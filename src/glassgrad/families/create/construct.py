@@ -16,6 +16,8 @@ from ...ops.declare import composite
 require: Callable[..., str] = NotImplemented
 #: ``blank(shape, dtype)``: the array of a meta tensor; of ``ground/meta.py``.
 blank: Callable[..., Any] = NotImplemented
+#: ``need_item(array)``: PyTorch's error where a meta tensor is asked for its number; of ``ground/meta.py``.
+need_item: Callable[..., None] = NotImplemented
 _FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _NEGATIVE_STRIDE = (
@@ -31,8 +33,11 @@ def numpy_of(dtype: Any, function: str = "tensor") -> np.dtype[Any] | None:
 
 def tensor_of(array: Any, device: Any = None, requires_grad: bool = False, function: str = "tensor") -> Tensor:
     """A tensor of ``array`` on ``device``; shapes only where that is ``meta``."""
-    if (device is not None or modes.local.device is not None) and require(device, function) == "meta":
-        array = blank(array.shape, array.dtype)
+    if device is not None or modes.local.device is not None:
+        if require(device, function) == "meta":
+            array = blank(array.shape, array.dtype)
+        elif array.dtype.metadata is not None:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     out = fresh(array)
     if requires_grad:
         mark(out)
@@ -102,6 +107,8 @@ def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
         if types == _INT and kind is None:
             return _of_integers(data, _INT64)
     if isinstance(data, Tensor):
+        if data._array.dtype.metadata is not None:
+            return blank(data._array.shape, kind or data._array.dtype)
         return _cast(np.array(data._array), kind)
     if isinstance(data, np.ndarray | np.generic):
         check_array(data)
@@ -278,6 +285,7 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
                 "using tensor.detach() first."
             )
+        need_item(value._array)
         value = value._array.item()
     elif isinstance(value, np.generic):
         value = value.item()

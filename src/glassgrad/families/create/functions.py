@@ -16,7 +16,7 @@ from ...ground.dtypes import called, is_int
 from ...ground.hidden import Hidden
 from ...ground.layout import dense_like, format_name, format_strides, unfilled
 from ...ground.listening import asking
-from ...ground.meta import blank
+from ...ground.meta import blank, need_item
 from ...ground.window import look
 from ...ops.declare import composite
 from ...tensor import lifted, writable
@@ -79,6 +79,7 @@ def check_options(function: str, layout: Any, rest: dict[str, Any] | None = None
 def number_of(function: str, name: str, position: int, value: Any) -> Any:
     """A number argument, which may come in a 0-d tensor or a NumPy scalar; PyTorch's TypeError for anything else."""
     if isinstance(value, Tensor) and not value._array.ndim and not value.requires_grad:
+        need_item(value._array)
         return value._array.item()
     if not isinstance(value, dtypes.NUMBERS):
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {called(value)}")

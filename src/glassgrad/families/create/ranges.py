@@ -225,7 +225,7 @@ def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, in
                     f"{function} only supports 0-dimensional start and end tensors, but got {name} with "
                     f"{value._array.ndim} dimension(s)."
                 )
-            value = value._array.item()
+            value = number_of(function, name, 1, value.detach())
         elif isinstance(value, np.generic):
             value = value.item()
         elif not isinstance(value, bool | int | float | complex):

@@ -152,44 +152,19 @@ def embedding_bag(
         )
     elif padding_idx < 0:
         padding_idx += count
-    starts = offsets._array
     if include_last_offset:
+        starts = offsets._array
         if not len(starts):
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
-        _check_offsets(starts, n)
+        rows.check_offsets(starts, n)
         end = int(starts[-1])
-        starts, offsets = starts[:-1], offsets[:-1]
+        offsets = offsets[:-1]
         if end < n:  # what follows the last bag belongs to none
             indices = indices[:end]
             per_sample_weights = None if per_sample_weights is None else per_sample_weights[:end]
-            n = end
-    _check_offsets(starts, n)
-    entries = indices._array
-    wrong = (entries < 0) | (entries >= count)
-    if wrong.any():
-        first = int(wrong.argmax())
-        raise RuntimeError(
-            f"Index {first} of input takes value {entries[first]} which is not in the valid range [0, {count})"
-        )
     return rows.embedding_bag(
         weight, indices, offsets, per_sample_weights, scale_grad_by_freq, mode, sparse, padding_idx
     )
-
-
-def _check_offsets(starts: Any, n: int) -> None:
-    if not len(starts):
-        return
-    if starts[0] != 0:
-        raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
-            f"got {starts[0]}"
-        )
-    if starts[-1] > n:
-        raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length {n} but got offsets[-1] of {starts[-1]}"
-        )
-    if len(starts) > 1 and (starts[1:] < starts[:-1]).any():
-        raise RuntimeError("offsets have to rise: a bag cannot begin before the one in front of it")
 
 
 @functional

@@ -320,6 +320,32 @@ def _maxima(weight: Any, indices: Any, offsets: Any, mask: Any) -> tuple[Any, An
 # -- the operation ----------------------------------------------------------------------------------------------------
 
 
+def check_offsets(starts: Any, n: int) -> None:
+    """Raise PyTorch's error where bags do not lie one after the other among ``n`` indices."""
+    if not len(starts):
+        return
+    if starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
+            f"got {starts[0]}"
+        )
+    if starts[-1] > n:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {n} but got offsets[-1] of {starts[-1]}"
+        )
+    if len(starts) > 1 and (starts[1:] < starts[:-1]).any():
+        raise RuntimeError("offsets have to rise: a bag cannot begin before the one in front of it")
+
+
+def _check_entries(indices: Any, height: int) -> None:
+    wrong = (indices < 0) | (indices >= height)
+    if wrong.any():
+        first = int(wrong.argmax())
+        raise RuntimeError(
+            f"Index {first} of input takes value {indices[first]} which is not in the valid range [0, {height})"
+        )
+
+
 @op(
     auxiliary=("indices", "offsets"),
     outputs=("result0", "result1", "result2", "result3"),
@@ -334,6 +360,8 @@ def embedding_bag(
 ) -> Any:  # fmt: skip
     """Sums (``mode`` 0), means (1) or maxima (2) of bags of rows; the bags' numbers and sizes, the maxima's rows."""
     n = len(indices)
+    check_offsets(offsets, n)
+    _check_entries(indices, len(weight))
     padded = padding_idx >= 0
     mask = indices != padding_idx if padded else None
     if padded or mode:

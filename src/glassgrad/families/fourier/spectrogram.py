@@ -59,6 +59,7 @@ def stft(
     onesided    only the first half of the frequencies (of real signals, unless told)
     """
     need_tensor("stft", "input", 1, input)
+    _check_device("stft", input, window)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
@@ -155,6 +156,14 @@ def _check_stft(
         )
 
 
+def _check_device(function: str, input: Any, window: Any) -> None:
+    if window is not None and window.device != input.device:
+        raise RuntimeError(
+            f"{function} input and window must be on the same device but got self on {input.device} and window on "
+            f"{window.device}"
+        )
+
+
 @composite(page="torch")
 def istft(
     input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
@@ -168,6 +177,7 @@ def istft(
             "stft to make the inversion lossless.To suppress this warning and use a rectangular window, explicitly "
             "set `window=torch.ones(n_fft, device=<device>)`."
         )
+    _check_device("istft", input, window)
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     sizes = input._array.shape

@@ -13,7 +13,7 @@ from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
 from ...ground.hidden import Hidden
-from ...ground.meta import need_data
+from ...ground.meta import need_data, need_item
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import writable
@@ -99,6 +99,7 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
                     size = data.ndim
                     if data.shape != viewed._array.shape[dim : dim + size]:
                         return _general(self, keys)
+                    need_data("nonzero", data)
                 elif data.itemsize == 1:
                     return _general(self, keys)
                 indices += [None] * (dim - covered)
@@ -267,11 +268,13 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
                 viewed = movedim(viewed, (dim,), (-1,))
                 numbers.append(key)
                 continue
+            need_item(key._array)
             try:
                 viewed = select(viewed, dim, int(key._array))
             except IndexError:
                 raise _outside(viewed._array, dim, int(key._array), position) from None
         elif key._array.ndim == 0:
+            need_item(key._array)
             viewed = unsqueeze(viewed, dim)
             _record(indices, dim, wrap(np.zeros(int(bool(key._array)), np.int64)))
             dim += 1

@@ -528,7 +528,7 @@ def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
 
 masked_fill_tensor.derivative(
     self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
-    value=lambda grad, mask: sum_to(masked_select(grad, mask), ()),
+    value=lambda grad, mask: sum_to(masked_fill(grad, ~mask, 0), ()),
 )
 
 

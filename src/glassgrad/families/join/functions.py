@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, View, wrap
-from ...ground import dtypes
 from ...ground.dtypes import called, need_int
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
@@ -200,6 +199,8 @@ def tensor_split(
     size = input._array.shape[axis_of(dim, ndim)]
     if isinstance(splits, Tensor):
         expected = "tensor_split expected tensor_indices_or_sections to"
+        if splits._array.dtype.metadata is not None:
+            raise RuntimeError(f"{expected} be on cpu, but it's on meta")
         if splits._array.dtype != np.int64:
             raise RuntimeError(f"{expected} have dtype of long, but got {splits.dtype.scalar_name}")
         if splits._array.ndim > 1:
@@ -290,6 +291,8 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
             raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(tensor)}")
     if any(tensor._array.dtype != tensors[0]._array.dtype for tensor in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if len({tensor.device.type for tensor in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
     for tensor in tensors:
         if tensor._array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
@@ -398,7 +401,7 @@ def repeat_interleave(
         raise no_match("repeat_interleave", given, *[f"{kind}, *, int output_size = None" for kind in kinds])
     need_tensor("repeat_interleave", "repeats", 1, input)
     if repeats is None:
-        return wrap(_spread(input._array, output_size).astype(input._array.dtype, copy=False))
+        return rows.repeated(input, output_size)  # type: ignore[no-any-return]
     if isinstance(repeats, (bool, float)) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
@@ -421,30 +424,14 @@ def repeat_interleave(
             raise RuntimeError("Repeats must be non-negative")
         wide = expand(unsqueeze(input, axis + 1), (*sizes[: axis + 1], count, *sizes[axis + 1 :]))
         return view(compact(wide), (*sizes[:axis], sizes[axis] * count, *sizes[axis + 1 :]))
-    times = repeats._array
-    if times.ndim == 0 or (times.ndim == 1 and times.size == 1):
-        times = np.broadcast_to(times, (sizes[axis],))
-    elif times.ndim == 1 and times.size != sizes[axis]:
+    if repeats._array.size == 1:
+        repeats = expand(repeats, (sizes[axis],))
+    elif repeats._array.size != sizes[axis]:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{times.size} and input.size({dim}) = {sizes[axis]}"
+            f"{repeats._array.size} and input.size({dim}) = {sizes[axis]}"
         )
-    return index_select(input, wrap(_spread(times, output_size)), axis)
-
-
-def _spread(times: Any, output_size: int | None) -> Any:
-    """Each index as often as ``times`` says."""
-    if times.dtype.kind not in "iu" or times.dtype.itemsize < 4:
-        name = dtypes.of(times.dtype).scalar_name
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
-    if times.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if times.size and times.min() < 0:
-        raise RuntimeError("repeats can not be negative")
-    indices = np.repeat(np.arange(times.size, dtype=np.int64), np.asarray(times, np.intp))
-    if output_size is not None and output_size != indices.size:
-        raise RuntimeError("allocated size does not match required size")
-    return indices
+    return index_select(input, rows.repeated(repeats, output_size), axis)
 
 
 @composite()

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.row import op
 from ...ground import errors, layout
 from ...ground.window import empty_slice, strides_of
+from ...kernels.columns import not_implemented
 from ..index.rows import ALL, blank, fitted, slice
 from ..shape.rows import axes_of, axis_of, reshape, unsigned
 
@@ -317,6 +318,27 @@ def _paired(repeats: tuple[int, ...], sizes: tuple[int, ...], count: bool) -> tu
     lead = len(repeats) - len(sizes)
     padded = (1,) * lead + tuple(sizes)
     return tuple(n for pair in zip(repeats, padded, strict=True) for n in (pair if count else (1, pair[1])))
+
+
+def _sizes_of_repeated(repeats: Any, output_size: int | None) -> tuple[int, ...]:
+    if output_size is None:
+        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+    return (output_size,)
+
+
+@op(constant=True, public=False, sizes=_sizes_of_repeated)
+def repeated(repeats: Any, /, output_size: int | None = None) -> Any:
+    """Each index as often as ``repeats`` says."""
+    if repeats.dtype.kind not in "iu" or repeats.dtype.itemsize < 4:
+        raise not_implemented("repeat_interleave_cpu", repeats)
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.size and repeats.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    indices = np.repeat(np.arange(repeats.size, dtype=repeats.dtype), np.asarray(repeats, np.intp))
+    if output_size is not None and output_size != indices.size:
+        raise RuntimeError("allocated size does not match required size")
+    return indices
 
 
 @op(public=False, shows={"dims": ("dims", unsigned)}, layout="elementwise", batched="dims", forward="linear")

@@ -13,6 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.dtypes import Number, need_float
 from ...ground.listening import asking, audible
+from ...ground.meta import blank
 from ...kernels.columns import not_implemented
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values, no_gradient
@@ -48,6 +49,8 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  #
 def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) -> tuple[Tensor, Tensor]:  # noqa: N803
     """A result, and the zero pivots of the matrices; those are looked for only where it tells of some."""
     result = make()
+    if A._array.dtype.metadata is not None:
+        return result, wrap(blank(A._array.shape[:-2], np.dtype(np.int32)))
     info = np.zeros(A._array.shape[:-2], np.int32)
     if not np.isfinite(all_values(result)).all():
         info = _first_zeros(A)

@@ -298,6 +298,7 @@ def _lengths(lengths: Any, others: Any, name: str) -> tuple[int, ...]:
         raise TypeError(f"ctc_loss(): argument '{name}_lengths' must be tuple of ints, not {dtypes.called(lengths)}")
     if not isinstance(lengths, Tensor):
         return tuple(dtypes.need_int("ctc_loss", f"{name}_lengths", 1, n) for n in lengths)
+    need_data("_ctc_loss.Tensor", lengths._array)
     if lengths._array.dtype.kind in "iu":
         return tuple(lengths._array.reshape(-1).tolist())
     raise RuntimeError(f"{name}_lengths must be integral")

@@ -296,6 +296,7 @@ def as_index(self: Tensor) -> int:
     data = self._array
     if data.size != 1 or data.dtype.kind not in "biu":
         raise TypeError("only integer tensors of a single element can be converted to an index")
+    need_item(data)
     return int(data.item())
 
 

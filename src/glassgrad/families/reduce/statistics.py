@@ -55,6 +55,7 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights._array.size} != {observations}"
         )
+    need_data("equal", weights._array)
     if weights._array.size and not np.min(all_values(weights)) >= 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
@@ -207,7 +208,8 @@ def _counted(
     input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool, is_grid: bool
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of the points in the last dimension of ``input``, and the edges of its bins."""
-    need_data("_histogramdd_bin_edges" if is_grid else "histogram.bin_ct", input._array)
+    given = [each._array for each in (input, *bins, weight) if isinstance(each, Tensor)]
+    need_data("_histogramdd_bin_edges" if is_grid else "histogram.bin_ct", *given)
     array = np.asarray(input._array)
     count = array.shape[-1]
     if len(bins) != count:

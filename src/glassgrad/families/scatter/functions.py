@@ -229,8 +229,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place :func:`index_fill`."""
     writable.check_writable(self, False)
-    if isinstance(value, Tensor) and np.may_share_memory(value._array, self._array):
-        value = value.clone()
+    if isinstance(value, Tensor):
+        value = write.separate(self, value)
     row, others, settings = _filling(self, dim, index, value)
     if writable.is_doubled(self._array):
         everywhere = [None] * slices.filled_axis(self._array, index._array, dim)

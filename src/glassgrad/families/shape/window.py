@@ -28,7 +28,7 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
     offset = here if storage_offset is None else placed(storage_offset)
     size, stride = tuple(size), tuple(stride)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if needed * self.itemsize > root.nbytes:
+    if needed * self.itemsize > root.nbytes and self.dtype.metadata is None:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
             f"{self.itemsize} requiring a storage size of {needed * self.itemsize} are out of bounds for storage of "

@@ -222,15 +222,13 @@ logsumexp_dim.derivative(
 )
 
 
-@op(public=False, batched="dims")
+@op(auxiliary=("total",), public=False, batched="dims")
 def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
-    """``exp(self - total)``: what each element is of its sum of exponentials."""
+    """``exp(self - total)``: what each element is of its sum of exponentials, whose logarithm ``total`` is."""
     if self.ndim and not keepdim:
         total = np.reshape(total, kept_sizes(self.shape, dim))
     return np.exp(self - total)
 
 
-shares.derivative(
-    self=lambda grad, result: grad * result,
-    total=lambda grad, result, dim, keepdim: -sum_dim(grad * result, dim, keepdim),
-)
+# ``total`` follows from ``self``: by a way of its own, large derivatives would cancel to their rounding
+shares.derivative(self=lambda grad, result, dim: result * (grad - sum_dim(grad * result, dim, True)))

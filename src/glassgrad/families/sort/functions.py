@@ -305,7 +305,7 @@ def isin(
             raise RuntimeError(f"Unsupported input type encountered for isin(): {kind.scalar_name}")
     if any(isinstance(side, Tensor) and side._array.dtype.metadata for side in sides):
         return wrap(blank(np.shape(sides[0]), np.dtype(bool)))
-    common = result_type(*sides).numpy
-    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side).astype(common) for side in sides]
-    among = wrap(np.isin(arrays[0], arrays[1], invert=invert))
+    common = result_type(*sides)
+    elements, values = [side if isinstance(side, Tensor) else wrap(np.asarray(side)) for side in sides]
+    among = rows.among(elements.to(common), values.to(common), invert)
     return among if out is None else into(Composed("isin"), (), out, among)  # type: ignore[no-any-return]

@@ -128,6 +128,12 @@ def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int
     return np.asarray(positions).astype(np.int32 if out_int32 else np.int64)
 
 
+@op(constant=True, public=False)
+def among(self: Any, values: Any, /, invert: Any = False) -> Any:
+    """Whether each element is among ``values``; whether it is not if ``invert``."""
+    return np.isin(self, values, invert=invert)
+
+
 @op(node=NOT_IMPLEMENTED, public=False)
 def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
     """How often each small integer occurs, or the sum of the weights where it does."""
