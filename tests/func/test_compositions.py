@@ -257,7 +257,10 @@ def is_rough(seed, pair):
     steps = np.random.default_rng(seed)
 
     def moved(step):
-        return array(function(x + float(step))) - pair[0]
+        try:
+            return array(function(x + float(step))) - pair[0]
+        except RuntimeError:  # such as of a matrix that is singular there
+            return np.full(pair[0].shape, np.inf)
 
     moves = [moved(step) for step in steps.uniform(-1e-11, 1e-11, 8)]
     bends = [moved(step) + moved(-step) for step in 10 ** steps.uniform(-10, -7, 6)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,9 +80,9 @@ SAMPLES = [
 class Case:
     """A sample as a function of its tensors."""
 
-    def __init__(self, sample):
+    def __init__(self, sample, kind=Call):
         self.id = sample.id
-        self.call = Call(sample, glassgrad, "float64" if "float64" in sample.only else sample.only[0], False)
+        self.call = kind(sample, glassgrad, "float64" if "float64" in sample.only else sample.only[0], False)
         self.leaves = []
         self.args = leaves_of(self.call.args, self.leaves)
         self.kwargs = leaves_of(self.call.kwargs, self.leaves)
@@ -222,6 +224,79 @@ def assert_gradients_are_the_loop(case, floats, batched):
         for out, expected in zip(given, wanted, strict=True):
             scale = np.nanmax(np.abs(expected[np.isfinite(expected)]), initial=1.0)
             np.testing.assert_allclose(array(out), expected, rtol=1e-8, atol=1e-9 * scale, err_msg=which)
+
+
+class EmptyCall(Call):
+    """A call where tensors have no elements, along the first dimension or the last."""
+
+    dim = 0
+
+    def tensor(self, spec):
+        if spec.shape:
+            sizes = np.empty(spec.shape).take([], self.dim).shape
+            values = None if spec.values is None else np.take(spec.values, [], self.dim)
+            spec = replace(spec, shape=sizes, values=values)
+        return super().tensor(spec)
+
+
+class EmptyAtTheEnd(EmptyCall):
+    """The last dimension has none."""
+
+    dim = -1
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("kind", [EmptyCall, EmptyAtTheEnd])
+@pytest.mark.parametrize("part", range(4))
+def test_vmap_of_nothing_is_the_loop(part, kind):
+    """Examples may be empty, as long as one alone is taken; so are gradients."""
+    tried = 0
+    for sample in SAMPLES[part::4]:
+        try:
+            case = Case(sample, kind)
+            case(*case.leaves)
+        except Exception:  # refused
+            continue
+        if sample.id.startswith("row."):  # which is told its sizes
+            continue
+        everything = tuple(range(len(case.leaves)))
+        for chosen in dict.fromkeys([everything, *[(position,) for position in everything]]):
+            assert_the_loop(case, chosen, 2, 0)
+        floats = tuple(position for position, leaf in enumerate(case.leaves) if leaf.is_floating_point())
+        if floats and sample.gradient:
+            assert_gradients_are_the_loop(case, floats, everything)
+        tried += 1
+    assert tried > 400
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("part", range(4))
+def test_vmap_of_no_example_has_the_sizes_of_one(part):
+    """And the dtypes; gradients have those of what they are gradients of."""
+    tried = 0
+    for sample in SAMPLES[part::4]:
+        case = Case(sample)
+        outs, everything = case(*case.leaves), range(len(case.leaves))
+        none = [leaf.detach()[None][:0] for leaf in case.leaves]
+        try:
+            batches = glassgrad.func.vmap(case, randomness="same")(*none)
+            kinds = [(out.dtype, 0, *out.shape) for out in outs]
+            assert [(out.dtype, *out.shape) for out in batches] == kinds, sample.id
+            floats = tuple(position for position in everything if case.leaves[position].is_floating_point())
+            if floats and sample.gradient and any(out.is_floating_point() and out.numel() for out in outs):
+                grads = glassgrad.func.vmap(glassgrad.func.grad(weighed(case), floats), randomness="same")(*none)
+                assert [grad.shape[1:] for grad in grads] == [case.leaves[position].shape for position in floats]
+            tried += 1
+        except RuntimeError as error:
+            assert is_refused(case, error) or re.search(NO_EXAMPLE, f"{sample.id}: {error}"), sample.id
+    assert tried > 400
+
+
+#: What follows from values that no example has; what has no gradient by one of its leaves.
+NO_EXAMPLE = (
+    "follows from values|storage|calling .item|number of classes from empty|padded_sequence.*greater than 0|"
+    "ctc_loss|not differentiable with respect|derivative for|no batching rule"
+)
 
 
 def test_written_rules_stand_in_the_family_of_their_row():

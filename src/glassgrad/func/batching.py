@@ -28,8 +28,9 @@ import numpy as np
 
 from ..core import promotion
 from ..core.row import TABLE, Row
-from ..core.tensor import LEAF, Tensor, new
+from ..core.tensor import LEAF, Tensor, new, wrap
 from ..families.shape.batches import alike, all_alike, behind, fold, unfold
+from ..families.shape.rows import inferred
 from ..ground import listening
 from ..ground.errors import ValuesHidden
 from ..ground.generator import default_generator
@@ -149,6 +150,29 @@ class Batch(Level):
         return isinstance(operand, Batched) and operand.level is self
 
     def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
+        if self.size or row.view:
+            return self._at_once(row, flat, settings)
+        if row.name in _SIZED:
+            raise RuntimeError(f"vmap: how much {row.name} gives follows from values, and there is no example")
+        if row.name in levels.INDEXED:
+            settings = [_indices_and_one(setting) if isinstance(setting, list) else setting for setting in settings]
+        some = [
+            self.batch(_and_one(operand.value, not row.listed and position in row.plan.auxiliary))
+            if self.has(operand)
+            else operand
+            for position, operand in enumerate(flat)
+        ]
+        self.size = 1  # no example tells the sizes of results: those of one that is made up, without it
+        try:
+            answer = self._at_once(row, some, settings)
+        finally:
+            self.size = 0
+        return like(answer, [self._without_any(out) for out in several(answer)])
+
+    def _without_any(self, out: Any) -> Any:
+        return self.batch(TABLE["slice"].caller(out.value, 0, 0, 0, 1)) if self.has(out) else out
+
+    def _at_once(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
         batched = [type(operand) is Batched and operand.level is self for operand in flat]
         values = [operand.value if is_batch else operand for operand, is_batch in zip(flat, batched, strict=True)]
         if row.name not in _READY:
@@ -225,12 +249,28 @@ class Batch(Level):
         return tree_unflatten(stacked, shapes[0])
 
 
+def _and_one(batch: Any, is_index: bool) -> Any:
+    """A batch of no example, and one of zeros, which are in any range, or of unit matrices, which have an inverse."""
+    sizes, kind = batch._array.shape[1:], batch._array.dtype
+    example = np.zeros((1, *sizes), kind)
+    if not is_index:
+        example[...] = np.eye(*sizes[-2:]) if len(sizes) > 1 else 1
+    return TABLE["cat"].caller([batch, wrap(example)], 0)
+
+
+def _indices_and_one(indices: list[Any]) -> list[Any]:
+    """Index tensors as ``below`` gives them, the batches among them with one example."""
+    return [part if part is None or not part[1] else (_and_one(part[0], True), True) for part in indices]
+
+
 def _shares_memory(part: Any, example: Sequence[Any]) -> bool:
     """Whether a result lies on the memory of an example, as a view of it does."""
     counter = part._counter if isinstance(part, Tensor) else None
     return counter is not None and any(isinstance(t, Tensor) and t._counter is counter for t in example)
 
 
+#: What gives as many elements as values say.
+_SIZED = frozenset(("repeated", "bincount"))
 #: Whose refusal to write a batch into what is none PyTorch words as arithmetic, and as sizes that do not fit.
 _ARITHMETIC = frozenset("sub mul div copy masked_fill logical_and logical_or logical_xor clamp_min clamp_max".split())
 _BROADCASTING = frozenset(
@@ -377,6 +417,8 @@ def _dims(
             if row.name == "permute":
                 setting = (0, *setting)
         elif name == "sizes":
+            if not level.size and -1 in setting:
+                setting = inferred(setting, flat[0]._array.size)
             setting = (level.size, *(setting or (1,) * is_number))
         elif name == "k":
             setting = setting or int(is_number)  # of which ``topk`` gives one, however few it is asked for

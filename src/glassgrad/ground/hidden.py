@@ -14,6 +14,7 @@ class Hidden:
     """What stands for an array where only its shape, dtype and strides may be known; ValuesHidden for all else."""
 
     __slots__ = ("shape", "dtype", "strides")
+    base = None  # whose memory it is, it does not tell
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]) -> None:
         self.shape, self.dtype, self.strides = shape, dtype, strides

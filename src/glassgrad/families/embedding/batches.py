@@ -14,7 +14,7 @@ from .rows import embedding, embedding_dense_backward, embedding_twice
 
 def _below(size: int, indices: Any, height: int) -> Any:
     """A batch of indices as indices into one table."""
-    starts = wrap(np.arange(0, size * height, height).astype(indices._array.dtype))
+    starts = wrap((np.arange(size) * height).astype(indices._array.dtype))
     return (
         indices + aligned(starts.reshape((size, 1)), indices._array.ndim - 1)
         if indices._array.ndim > 1
@@ -54,7 +54,7 @@ def _embedding_backward(
     grad = _without_padding(grad, indices, padding_idx)
     below = _below(size, indices, num_weights)
     table = embedding_dense_backward(grad, below, size * num_weights, -1, scale_grad_by_freq)
-    return table.reshape((size, num_weights, -1))
+    return table.reshape((size, num_weights, grad._array.shape[-1]))
 
 
 @embedding_twice.row.batch

@@ -97,11 +97,11 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
     check_tensor(input, "one_hot")
     if input._array.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not input._array.size:
+    values = all_values(input)
+    if not values.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return rows.one_hot_of(input, num_classes)
-    values = all_values(input)
     if values.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     most = int(values.max())

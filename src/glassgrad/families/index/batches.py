@@ -137,7 +137,7 @@ def _unfold_backward(size: int, batched: Any, grad_in: Any, sizes: Any, dim: int
 
 def _below(size: int, index: Any, length: int) -> Any:
     """A batch of indices as indices into the examples' dimensions laid one behind the other."""
-    starts = wrap(np.arange(0, size * length, max(length, 1))[:size].astype(index._array.dtype))
+    starts = wrap((np.arange(size) * length).astype(index._array.dtype))
     index = flat(index)
     index = TABLE["where"].caller(index < 0, index + length, index)
     return (index + starts.reshape((size, 1))).reshape((-1,))

@@ -10,6 +10,7 @@ from ...core.row import op
 from ...core.tensor import wrap
 from ...kernels import silent
 from ...kernels.columns import not_implemented
+from ...tensor.lifted import all_values
 from ..index.rows import diag_embed, diagonal
 from ..pointwise.limit import real
 from ..shape.rows import on_arrays, unsqueeze
@@ -285,7 +286,7 @@ def _refuse_phase(inner: Any, function: str) -> None:
 @on_arrays(_refuse_phase)
 def refuse_phase(inner: Any, function: str) -> None:
     """Raise PyTorch's error where a gradient would turn eigenvectors, which have no direction of their own."""
-    _refuse_phase(inner._array, function)
+    _refuse_phase(all_values(inner), function)
 
 
 # -- Hermitian matrices -----------------------------------------------------------------------------------------------

@@ -87,9 +87,9 @@ def _nll(row: Any) -> None:
         if batched[2]:
             losses = losses * _weights(target, weight, ignore_index, self.dtype, True)
         if reduction == 0:
-            return losses, TABLE["fill_number"].caller(losses.detach().reshape((size, -1))[:, 0], 0)
-        weighed = flat(_weights(target, weight, ignore_index, self.dtype, batched[2]).reshape((size, -1))).sum(1)
-        total = flat(losses.reshape((size, -1))).sum(1)
+            return losses, TABLE["fill_number"].caller(flat(losses.detach()).sum(1), 0)
+        weighed = flat(_weights(target, weight, ignore_index, self.dtype, batched[2])).sum(1)
+        total = flat(losses).sum(1)
         return (total / weighed if reduction == 1 else total), weighed
 
 

@@ -145,7 +145,7 @@ def inside(self: Any, /, low: float, high: float) -> Any:
 
 @lru_cache(256)
 def _row_starts(rows: int, width: int) -> Any:
-    return np.arange(0, rows * width, width)
+    return np.arange(rows) * width
 
 
 _COUNTS = {kind: [kind.type(n) for n in range(1025)] for kind in (F32, F64)}

@@ -47,12 +47,12 @@ def _min(size: int, batched: Any, self: Any) -> Any:
 
 @median_all.row.batch
 def _median(size: int, batched: Any, self: Any) -> Any:
-    return median_dim(flat(self), 1, False)[0]
+    return median_dim(flat(self), 1, False)[0] if self._array.size else NotImplemented
 
 
 @nanmedian_all.row.batch
 def _nanmedian(size: int, batched: Any, self: Any) -> Any:
-    return nanmedian_dim(flat(self), 1, False)[0]
+    return nanmedian_dim(flat(self), 1, False)[0] if self._array.size else NotImplemented
 
 
 @spread.row.batch

@@ -56,7 +56,7 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             f"{weights._array.size} != {observations}"
         )
     need_data("equal", weights._array)
-    if weights._array.size and not np.min(all_values(weights)) >= 0:
+    if not (all_values(weights) >= 0).all():
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 

@@ -297,7 +297,7 @@ def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
         return
     refuse_empty("min", lengths._array, None)
     values = all_values(lengths)
-    if values.min() < 0:
+    if (values < 0).any():
         raise RuntimeError("lengths contains negative value!")
     if (np.add.reduce(values, axis=-1) != data._array.shape[lengths._array.ndim - 1]).any():
         raise RuntimeError(
