@@ -1294,6 +1294,21 @@ PROGRAMS = {
         torch.nn.functional.ctc_loss(torch.ones(3, 2, 4), torch.ones(2, 2).long(), i().expand(2), torch.ones(2).long())
         b = m().as_strided((2, 2), (0, 0)).device
     """,
+    "gradients that are nowhere, or of what is nowhere": """
+        a, b = torch.ones(2, requires_grad=True), lambda: torch.ones(2, requires_grad=True, device="meta")
+        m = lambda: torch.ones(2, device="meta")
+        (a * 2).backward(m())
+        (b() * 2).backward(torch.ones(2))
+        torch.autograd.grad(a * 2, a, m())
+        a.grad = m()
+        torch.ones(2, device="meta").grad = torch.ones(2)
+        c = a * 2; h = c.register_hook(lambda g: m()); c.sum().backward()
+        c = a * 2; h = c.grad_fn.register_prehook(lambda g: (m(),)); c.sum().backward()
+        F = type("F", (torch.autograd.Function,), {"forward": lambda ctx, x: x * 2, "backward": lambda ctx, g: m()})
+        F.apply(a).sum().backward()
+        torch.ones(2).set_(m())
+        c = m().type()
+    """,
     "sums begin with zero, products with one": """
         a = torch.tensor([-0.0, -0.0, 1.0])
         b, c = a.cumsum(0), a.cumprod(0)

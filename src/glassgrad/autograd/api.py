@@ -304,6 +304,9 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
             f"Mismatch in shape: grad_output[{index}] has a shape of {seed.shape} and output[{index}] has a shape of "
             f"{output.shape}."
         )
+    if (seed._array.dtype.metadata is None) is not (output._array.dtype.metadata is None):
+        wanted, got = output.device, seed.device
+        raise RuntimeError(f"invalid gradient at index {index} - expected device {wanted} but got {got}")
     if (seed._array.dtype.kind == "c") != (output._array.dtype.kind == "c"):
         raise RuntimeError(errors.MIXED_SEED.format(index=index, seed=seed, output=output))
     if seed._array.dtype is not output._array.dtype:

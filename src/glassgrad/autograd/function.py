@@ -487,6 +487,12 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
         return None
     sizes, kind = record.inputs[index]
     shape = grad._array.shape
+    if (grad._array.dtype.metadata is None) is not (kind.metadata is None):
+        wanted, got = ("cpu", "meta") if kind.metadata is None else ("meta", "cpu")
+        raise RuntimeError(
+            f"Function {record.kind.name} returned an invalid gradient at index {index} - expected device {wanted} but "
+            f"got {got}"
+        )
     if shape != sizes:
         lead = len(shape) - len(sizes)
         fits = lead >= 0 and all(wanted == had or wanted == 1 for had, wanted in zip(shape[lead:], sizes, strict=True))

@@ -150,7 +150,8 @@ class Batch(Level):
         return isinstance(operand, Batched) and operand.level is self
 
     def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
-        if self.size or row.view:
+        draws_alone = "generator" in row.settings and self.randomness == "different"  # no example draws nothing
+        if self.size or row.view or draws_alone:
             return self._at_once(row, flat, settings)
         if row.name in _SIZED:
             raise RuntimeError(f"vmap: how much {row.name} gives follows from values, and there is no example")

@@ -222,11 +222,17 @@ def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answer, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")  # as PyTorch words it
-    if answer.dtype != tensor.dtype:
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was {tensor.type()} got {answer.type()})")  # type: ignore[attr-defined]
+    if answer.dtype != tensor.dtype or answer.device != tensor.device:
+        was, got = _type_name(tensor), _type_name(answer)
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got})")
     if answer.shape != tensor.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
     return answer
+
+
+def _type_name(tensor: Any) -> str:
+    is_meta = tensor.device.type == "meta"
+    return f"Meta{tensor.dtype.scalar_name}Type" if is_meta else dtypes.type_name(tensor.dtype)
 
 
 def fit_gradients(tensor: Any, before: Any) -> None:

@@ -195,6 +195,11 @@ def check_grad(tensor: Tensor, value: Any) -> None:
     if value.dtype is not tensor.dtype:
         got, wanted = dtypes.c_name(value.dtype), tensor.dtype.scalar_name
         raise RuntimeError(errors.GRAD_DTYPE.format(given=got, wanted=wanted))
+    if value.device != tensor.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
+            f"'{tensor.device}'. Please ensure that the gradient and the tensor are on the same device"
+        )
     if value._array.shape != tensor._array.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "

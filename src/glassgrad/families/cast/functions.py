@@ -43,8 +43,6 @@ def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None 
     wanted, own = kind.numpy, self._array.dtype
     if (wanted is own or wanted == own) and not copy:
         return self
-    if own.metadata:
-        return wrap(blank(self._array.shape, wanted))
     if own.kind == "c" and wanted.kind not in "cb" and self._array.size:
         warn_once(DISCARDED)
     if wanted.kind in "biu" and type(self) is Tensor and self._edge is not None:
@@ -161,7 +159,7 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False, **kwarg
     if strange := kwargs.keys() - {"async"}:
         raise TypeError(f"type() got an unexpected keyword argument '{min(strange)}'")
     if dtype is None:
-        return f"torch.{self.dtype.scalar_name}Tensor"
+        return f"torch.{'meta.' * bool(self._array.dtype.metadata)}{self.dtype.scalar_name}Tensor"
     if isinstance(dtype, _dtype):
         return as_dtype(self, dtype)
     if not isinstance(dtype, (str, type)):

@@ -406,6 +406,11 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
     if isinstance(source, Tensor) and source._array.dtype != kind:
         words = [_C_TYPES.get(each.dtype.scalar_name) or dtypes.c_name(each.dtype) for each in (source, self)]
         raise RuntimeError(f"Could not set tensor of type {words[0]} to a tensor of type {words[1]}")
+    if source is not None and source.device != self.device:
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different device '
+            f'"{source.device}".  This is no longer allowed; the devices must match.'
+        )
     wishing = [each for each in (self, source) if isinstance(each, Tensor) and each.requires_grad]
     is_recorded = modes.grad_enabled() and bool(wishing)
     if is_recorded:

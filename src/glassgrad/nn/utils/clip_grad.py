@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes
+from ...ground.meta import blank
 from ...ops.declare import unit
 from ...tensor.sparse import SparseTensor
 
@@ -30,7 +32,7 @@ def get_total_norm(
             words = "Tensors of the first list of nested Tensor lists are supposed to be defined but the"
             raise RuntimeError(f"{words} {place}-th Tensor is not.")
     total = norm_of_all(every, float(norm_type))
-    if error_if_nonfinite and not np.isfinite(total._array):
+    if error_if_nonfinite and not np.isfinite(total.item()):
         raise RuntimeError(
             f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
             "be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
@@ -47,6 +49,8 @@ def norm_of_all(tensors: list[Tensor], norm_type: float) -> Tensor:
     kind = tensors[0].dtype
     for tensor in tensors[1:]:
         kind = dtypes.promote_types(kind, tensor.dtype)
+    if any(tensor._array.dtype.metadata for tensor in tensors):
+        return wrap(blank((), kind.to_real().numpy))
     norms = [_norm(tensor._array, norm_type) for tensor in tensors]
     total = _norm(np.array(norms, norms[0].dtype), norm_type)
     return wrap(np.asarray(total).astype(kind.to_real().numpy)[()])
@@ -146,9 +150,8 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 def _write(tensor: Tensor, values: Any) -> None:
-    version = share(tensor)
     if isinstance(tensor, SparseTensor):
         tensor._array = values.astype(tensor._array.dtype)
+        share(tensor).version += 1
     else:
-        tensor._array[...] = values
-    version.version += 1
+        write.store(tensor, values)
