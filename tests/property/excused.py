@@ -93,6 +93,8 @@ REASONS = [
     Reason("the node by which a written tensor is named", "words", NAMED),
     Reason("the node by which a written tensor is named", "words", r"Output 0 of \w+ is a view.* one of the var"),
     Reason("the node by which a written tensor is named", "words", "of View is a.*of ReshapeAlias is a", "vmap"),
+    Reason("which of two faults a checkpoint tells", "type", "detached in-place.*CheckpointError"),
+    Reason("the node by which a written tensor is named", "words", "of AsStrided is a.*of Diagonal is a", "fill_diag"),
     Reason("which of two written tensors is told", "words", TWO),
     Reason("memory shared unseen is not asked", "taken", "written-to tensor refer to", r"copy\.copy|\.data|set_\("),
     Reason("integers have no history", "taken", "created in no_grad mode", r"(bool|int\d+)(.|\n)*\] = \w+\Z"),
@@ -471,7 +473,8 @@ TRAINED = [
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|(bias|weight) type|mixed dtype"),
     Reason(
         "which of its refusals vmap tells", "words|type",
-        r"broadcast shape .* captured|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on|dynamic shape",
+        r"broadcast shape .* (captured|retain_grad)|called random|aten::rrelu|renorm_|setup_context|\.item\(\) on|"
+        "dynamic shape",
         r"torch\.func",
     ),  # fmt: skip
     Reason("PyTorch's slopes of matrix_exp lose digits", "numbers", "", r"matrix_exp(.|\n)*(backward|grad|func|step)"),

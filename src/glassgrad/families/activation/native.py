@@ -111,10 +111,11 @@ def mish(x: Any) -> Any:
 def mish_backward(grad: Any, x: Any) -> Any:
     """The gradient of ``mish``."""
     one, two = like(1, x), like(2, x)
-    e = exp(like(40, x) if x > like(40, x) else x)
+    e = exp(like(20, x) if x > like(20, x) else x)
     n = e * (e + two)
     t = n / (n + two)
-    return grad * (t + x * (e / (one + e)) * (two / (n + two)) * (one + t))
+    slope = t + x * (e / (one + e)) * (two / (n + two)) * (one + t)
+    return grad if x > like(20, x) else grad * slope
 
 
 @each()

@@ -75,8 +75,8 @@ _SLOPE = f8(2 / np.sqrt(np.pi))
 @_part
 def erf32(x: Any) -> Any:
     """The error function of a float32: a quotient in its square."""
-    z = pick(x > f4(3.9), f4(3.9), x)
-    z = pick(z < f4(-3.9), f4(-3.9), z)
+    z = pick(x > f4(4), f4(4), x)  # where the quotient is above one
+    z = pick(z < f4(-4), f4(-4), z)
     s = z * z
     value = z * _top(s) / _bottom(s)
     value = pick(value > _ONE4, _ONE4, value)
