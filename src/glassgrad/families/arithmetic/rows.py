@@ -91,7 +91,7 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
             return self - other
         if self.dtype.itemsize > 2:
             return self - scaled(other, alpha)
-        return wide_steps(sub, self, other, _rounded(self, alpha))
+        return wide_steps(sub, self, other, -_rounded(self, -alpha))  # what PyTorch adds has to fit
     except TypeError:
         dtypes.need_number("sub", "alpha", alpha)
         raise RuntimeError(TWO_BOOLS) from None

@@ -102,6 +102,8 @@ copy.derivative(self=lambda grad: zero_like(grad), src=lambda grad: grad)
 @op(node="FillBackward0", public=False, batched="point")
 def fill_number(self: Any, /, value: Any) -> Any:
     """The shape and dtype of ``self``, filled with a number."""
+    if self.dtype.kind == "u" and value < 0:  # which wraps around
+        value = dtypes.cast(np.asarray(value), self.dtype)
     return np.full_like(self, value) if type(self) is ndarray else self.dtype.type(value)
 
 

@@ -260,7 +260,8 @@ def _overlapped(
     end = min(end, total)
     signal, envelope = cut(signal, 1, start, end, 1), cut(envelope, 1, start, end, 1)
     refuse_empty("min", envelope._array, None)
-    if np.abs(all_values(envelope)).min(initial=np.inf) < 1e-11:  # NaN is not
+    heights = np.abs(all_values(envelope))
+    if heights.size and heights.min() < 1e-11:  # NaN is not
         raise wrong(f"window overlap add min: {1}\n[ CPUBoolType{{}} ]")
     restored = signal / envelope
     if single:
