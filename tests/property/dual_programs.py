@@ -47,6 +47,7 @@ OWN_REASONS = [
     Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"det\("),
     Reason("which of equal elements", "tangents", "", r"\.(kthvalue|topk|median|mode|\w*quantile)\("),
     Reason("rounding decides which is less", "tangents|numbers", "", r"(solve|inv)\((.|\n)*\b(min|max|sign|sgn)\w*\("),
+    Reason("PyTorch's powers of two are not exact", "numbers", "", r"complex(.|\n)*ldexp\("),
     Reason("PyTorch's bytes wrap around", "tangents", "", r"(uint8|int8|int16)(.|\n)*atan2"),
     Reason("PyTorch conjugates the slope of silu", "tangents", "j", "silu"),
     Reason("PyTorch reads what it has written", "tangents|numbers", "", r"\b(\w+)\.\w+_\(.*\b\1\b.*\Z|[*/+-]= .*\Z"),
