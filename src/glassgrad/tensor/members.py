@@ -195,7 +195,7 @@ def check_grad(tensor: Tensor, value: Any) -> None:
     if value.dtype is not tensor.dtype:
         got, wanted = dtypes.c_name(value.dtype), tensor.dtype.scalar_name
         raise RuntimeError(errors.GRAD_DTYPE.format(given=got, wanted=wanted))
-    if value.device != tensor.device:
+    if (value._array.dtype.metadata is None) is not (tensor._array.dtype.metadata is None):
         raise RuntimeError(
             f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
             f"'{tensor.device}'. Please ensure that the gradient and the tensor are on the same device"

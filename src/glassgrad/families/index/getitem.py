@@ -99,7 +99,8 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
                     size = data.ndim
                     if data.shape != viewed._array.shape[dim : dim + size]:
                         return _general(self, keys)
-                    need_data("nonzero", data)
+                    if data.dtype.metadata is not None:
+                        need_data("nonzero", data)
                 elif data.itemsize == 1:
                     return _general(self, keys)
                 indices += [None] * (dim - covered)

@@ -30,14 +30,10 @@ def running(ufunc: Any, a: Any, dim: int, dtype: Any = None) -> Any:
         if values is not None:
             return values
     wide = _WIDER.get(kind, np.dtype("f4") if kind.kind == "V" else kind)
-    a = a.astype(kind, copy=False).astype(wide, copy=False)
     if kind.kind == "c" and ufunc is np.multiply and a.size:  # PyTorch begins with one, which spoils infinities
-        a = np.array(a)
+        a = a.astype(kind)
         np.moveaxis(a, dim, 0)[0] *= 1
-    values = ufunc.accumulate(a, axis=dim)
-    if kind.kind in "fc" and ufunc is np.add:  # and with zero: no sum is -0.0
-        values += 0
-    return values.astype(kind, copy=False)
+    return ufunc.accumulate(a.astype(kind, copy=False).astype(wide, copy=False), axis=dim).astype(kind, copy=False)
 
 
 def forwards(a: Any, dim: int | None, reverse: bool) -> Any:
@@ -267,9 +263,7 @@ def logcumsumexp(self: Any, /, dim: int) -> Any:
         return self + self.dtype.type(0)
     if self.dtype.kind == "c":
         return _complex_sums(self, dim)
-    sums = np.logaddexp.accumulate(self, axis=dim)
-    sums += 0  # none is -0.0
-    return sums
+    return np.logaddexp.accumulate(self, axis=dim)
 
 
 def _complex_sums(a: Any, dim: int) -> Any:

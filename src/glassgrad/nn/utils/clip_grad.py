@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes
 from ...ground.meta import blank
@@ -49,7 +48,7 @@ def norm_of_all(tensors: list[Tensor], norm_type: float) -> Tensor:
     kind = tensors[0].dtype
     for tensor in tensors[1:]:
         kind = dtypes.promote_types(kind, tensor.dtype)
-    if any(tensor._array.dtype.metadata for tensor in tensors):
+    if any([tensor._array.dtype.metadata for tensor in tensors]):
         return wrap(blank((), kind.to_real().numpy))
     norms = [_norm(tensor._array, norm_type) for tensor in tensors]
     total = _norm(np.array(norms, norms[0].dtype), norm_type)
@@ -150,8 +149,9 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 def _write(tensor: Tensor, values: Any) -> None:
+    version = share(tensor)
     if isinstance(tensor, SparseTensor):
         tensor._array = values.astype(tensor._array.dtype)
-        share(tensor).version += 1
-    else:
-        write.store(tensor, values)
+    elif tensor._array.dtype.metadata is None:
+        tensor._array[...] = values
+    version.version += 1
