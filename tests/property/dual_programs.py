@@ -47,6 +47,8 @@ OWN_REASONS = [
     Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"det\("),
     Reason("which of equal elements", "tangents", "", r"\.(kthvalue|topk|median|mode|\w*quantile)\("),
     Reason("rounding decides which is less", "tangents|numbers", "", r"(solve|inv)\((.|\n)*\b(min|max|sign|sgn)\w*\("),
+    Reason("PyTorch's tangents of what is repeated are leaves", "taken", "a leaf Variable", "repeat_interleave"),
+    Reason("on which side of zero rounding leaves a part", "numbers", "3\\.14", r"fft\w*\((.|\n)*angle\("),
     Reason("PyTorch's powers of two are not exact", "numbers", "", r"complex(.|\n)*ldexp\("),
     Reason("PyTorch's bytes wrap around", "tangents", "", r"(uint8|int8|int16)(.|\n)*atan2"),
     Reason("PyTorch conjugates the slope of silu", "tangents", "j", "silu"),
