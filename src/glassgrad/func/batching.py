@@ -150,11 +150,14 @@ class Batch(Level):
         return isinstance(operand, Batched) and operand.level is self
 
     def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
-        draws_alone = "generator" in row.settings and self.randomness == "different"  # no example draws nothing
-        if self.size or row.view or draws_alone:
-            return self._at_once(row, flat, settings)
+        return self._at_once(row, flat, settings) if self.size or row.view else self._of_none(row, flat, settings)
+
+    def _of_none(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
+        """A call for no example, which tells no sizes of results: what one that is made up gives, without it."""
         if row.name in _SIZED:
             raise RuntimeError(f"vmap: how much {row.name} gives follows from values, and there is no example")
+        if "generator" in row.settings and self.randomness == "different":  # where nothing is drawn
+            return self._at_once(row, flat, settings)
         if row.name in levels.INDEXED:
             settings = [_indices_and_one(setting) if isinstance(setting, list) else setting for setting in settings]
         some = [
@@ -163,7 +166,7 @@ class Batch(Level):
             else operand
             for position, operand in enumerate(flat)
         ]
-        self.size = 1  # no example tells the sizes of results: those of one that is made up, without it
+        self.size = 1
         try:
             answer = self._at_once(row, some, settings)
         finally:
