@@ -157,7 +157,7 @@ def _check_stft(
 
 
 def _check_device(function: str, input: Any, window: Any) -> None:
-    if window is not None and window.device != input.device:
+    if isinstance(window, Tensor) and window.device != input.device:
         raise RuntimeError(
             f"{function} input and window must be on the same device but got self on {input.device} and window on "
             f"{window.device}"
