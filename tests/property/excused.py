@@ -194,7 +194,8 @@ REASONS = [
     Reason("a view of other memory has no gradient", "refused", "set_ is not impl", r"set_\((.|\n)*inputs="),
     Reason("a view of other memory has no gradient", "words", "setStorage.*set_ is not implemented"),
     Reason("a view of other memory has no gradient", "words", "set_ is not implemented.*whose data was replaced"),
-    Reason("places beyond, and values of other sizes", "type", "shape mismatch: value.*out of bounds", "index_put"),
+    Reason("places beyond, and values of other sizes", "type", "shape mismatch: value.*out of bounds", r"_put|\)\] = "),
+    Reason("factors of matrices with infinities", "refused", "algorithm failed to converge", r"inf(.|\n)*eig"),
     Reason("a view of other memory has no gradient", "refused", "whose data was replaced", r"no_grad.*set_|data ="),
     Reason("no kernel is reached that would refuse", "type", "for outputs with complex", r"\[\], dtype(.|\n)*complex"),
     Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dt(.|\n)*(entropy|out=)"),
@@ -470,6 +471,7 @@ TRAINED = [
     Reason("PyTorch's fused steps go through memory", "numbers", r"^opt|^model", "fused=True(.|\n)*channels_last"),
     Reason("layers of halves that PyTorch lacks", "taken|words|type", r"not implemented for \\?'(Half|BFloat16)"),
     Reason("PyTorch's steps over lists write the gradients", "numbers.grad", "", "nesterov=True.*foreach=True"),
+    Reason("jacobians of nothing are empty", "taken", "a non-empty TensorList", "jacobian"),
     Reason("which kernel tells of two dtypes", "words", "same d(ata)?type|(bias|weight) type|mixed dtype"),
     Reason(
         "which of its refusals vmap tells", "words|type",

@@ -69,6 +69,9 @@ PROGRAMS = {
         v = torch.view_as_complex(y[torch.tensor([1, 0, 0])][:, :2]); r = v.abs().sum()
         v = y.mT.ravel(); r = v[1] * v[2]; v = y[:, 1:].mT.ravel(); r = r + v[1] * v[2]
     """,
+    "empty vectors side by side": """
+        v = y[:, 0][:0]; r = torch.cat([v, v], -2).sum() + y.sum()
+    """,
     "layers of nothing": """
         v = y.diagonal(3); r = torch.nn.functional.layer_norm(v, v.shape).sum() + (y * y).sum()
     """,

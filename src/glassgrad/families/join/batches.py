@@ -15,8 +15,8 @@ from .rows import block_diag, cat, repeat, roll, stack
 def _cat(size: int, batched: Any, tensors: Any, dim: int) -> Any:
     tensors = alike(size, batched, *tensors)
     ndim = max([tensor._array.ndim for tensor in tensors]) - 1
-    some = [tensor for tensor in tensors if tensor._array.ndim > 1 + (tensor._array.shape[1:] == (0,) and ndim > 1)]
-    return cat(some or list(tensors), behind(dim, ndim))
+    some = [tensor for tensor in tensors if tensor._array.ndim > 1 + (tensor._array.shape[1:] == (0,))]
+    return cat(some, behind(dim, ndim)) if some else cat(list(tensors), 1)  # of empty vectors no dimension is asked
 
 
 @stack.row.batch

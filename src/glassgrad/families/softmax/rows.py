@@ -230,5 +230,8 @@ def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
     return np.exp(self - total)
 
 
-# ``total`` follows from ``self``: by a way of its own, large derivatives would cancel to their rounding
-shares.derivative(self=lambda grad, result, dim: result * (grad - sum_dim(grad * result, dim, True)))
+# ``total`` follows from ``self``: by a way of its own, large derivatives would cancel to their rounding, as they would
+# to that of ``total``, by which the shares do not add up to one
+shares.derivative(
+    self=lambda grad, result, dim: result * (grad - sum_dim(grad * result, dim, True) / sum_dim(result, dim, True))
+)
