@@ -185,6 +185,24 @@ def test_gradients_are_torchs(sample, dtype):
             close(a, b, sample, dtype, "second order")
 
 
+@pytest.mark.torch
+def test_second_gradients_of_far_logarithms_are_nearer_than_torchs():
+    """Of float32, which holds a logarithm of -500 to 3e-5: the truth is that of float64."""
+    from tests.torch_reference import torch
+
+    rows, weights = [[200.0, -300.0, 199.0], [-500.0, -501.0, -502.0]], [[0.3, -0.7, 0.5], [1.0, 0.2, -0.4]]
+
+    def second(engine, dtype):
+        x = engine.tensor(rows, dtype=dtype, requires_grad=True)
+        gradient = engine.autograd.grad((engine.logsumexp(x, 1) / 500).square().sum(), x, create_graph=True)[0]
+        return array(engine.autograd.grad((gradient * engine.tensor(weights, dtype=dtype)).sum(), x)[0])
+
+    truth = second(torch, torch.float64)
+    assert np.allclose(second(glassgrad, glassgrad.float64), truth, 1e-11, 1e-11)
+    ours, theirs = second(glassgrad, glassgrad.float32), second(torch, torch.float32)
+    assert np.abs(ours - truth).max() <= np.abs(theirs - truth).max()
+
+
 @once_where_torch_has_it(with_slopes)
 def test_gradient_is_the_slope(sample):
     """The gradient along a random direction is the central difference along it."""
