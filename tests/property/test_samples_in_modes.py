@@ -86,7 +86,7 @@ def test_nothing_follows_from_data_that_is_not_there(part):
     for name in [*samples()][part::PARTS]:
         if re.fullmatch(TOLD, name):
             continue
-        for sample in samples()[name][: count(2)]:
+        for sample in samples()[name]:
             lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line and "_leaf" not in line]
             names = [found[1] for line in lines[:-1] if (found := re.match("([a-j]) = ", line))]
             for chosen in dict.fromkeys(["".join(names), *names]):

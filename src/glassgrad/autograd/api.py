@@ -13,7 +13,7 @@ from ..core.call import ORDINARY
 from ..core.record import OUTPUT, Record, output_number, output_of
 from ..core.row import TABLE
 from ..core.tensor import Tensor, edge_of, wrap
-from ..ground import errors, listening, modes
+from ..ground import dtypes, errors, listening, modes
 from ..ground.listening import audible
 from ..ground.runtime import warn
 from ..tensor.node import AccumulateGrad, Node
@@ -304,7 +304,7 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
             f"Mismatch in shape: grad_output[{index}] has a shape of {seed.shape} and output[{index}] has a shape of "
             f"{output.shape}."
         )
-    if (seed._array.dtype.metadata is None) is not (output._array.dtype.metadata is None):
+    if not dtypes.on_one_device(seed._array.dtype, output._array.dtype):
         wanted, got = output.device, seed.device
         raise RuntimeError(f"invalid gradient at index {index} - expected device {wanted} but got {got}")
     if (seed._array.dtype.kind == "c") != (output._array.dtype.kind == "c"):

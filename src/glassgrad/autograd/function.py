@@ -487,7 +487,7 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
         return None
     sizes, kind = record.inputs[index]
     shape = grad._array.shape
-    if (grad._array.dtype.metadata is None) is not (kind.metadata is None):
+    if not dtypes.on_one_device(grad._array.dtype, kind):
         wanted, got = ("cpu", "meta") if kind.metadata is None else ("meta", "cpu")
         raise RuntimeError(
             f"Function {record.kind.name} returned an invalid gradient at index {index} - expected device {wanted} but "

@@ -252,6 +252,11 @@ def converted(array: Any, kind: np.dtype[Any]) -> Any:
     return np.broadcast_to(cast(once, kind), array.shape)
 
 
+def on_one_device(a: np.dtype[Any], b: np.dtype[Any]) -> builtins.bool:
+    """Whether arrays of two NumPy dtypes both have memory, or both are those of meta tensors."""
+    return (a.metadata is None) is (b.metadata is None)
+
+
 def need_number(function: str, name: str, value: Any) -> None:
     """Raise PyTorch's error unless a value that is given by name is a number: of None or lists NumPy makes others."""
     if not isinstance(value, NUMBERS):

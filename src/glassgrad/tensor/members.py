@@ -19,8 +19,7 @@ from .node import Node, node_of, pair_of
 
 def may_be_data(tensor: Any, value: Any) -> bool:
     """Whether a tensor can take the data of another: of the same layout, and on the same device."""
-    is_meta, was_meta = (each._array.dtype.metadata is not None for each in (value, tensor))
-    return value.layout is tensor.layout and is_meta is was_meta
+    return value.layout is tensor.layout and dtypes.on_one_device(value._array.dtype, tensor._array.dtype)
 
 
 class Members:
@@ -195,7 +194,7 @@ def check_grad(tensor: Tensor, value: Any) -> None:
     if value.dtype is not tensor.dtype:
         got, wanted = dtypes.c_name(value.dtype), tensor.dtype.scalar_name
         raise RuntimeError(errors.GRAD_DTYPE.format(given=got, wanted=wanted))
-    if (value._array.dtype.metadata is None) is not (tensor._array.dtype.metadata is None):
+    if not dtypes.on_one_device(value._array.dtype, tensor._array.dtype):
         raise RuntimeError(
             f"attempting to assign a gradient with device type '{value.device}' to a tensor with device type "
             f"'{tensor.device}'. Please ensure that the gradient and the tensor are on the same device"

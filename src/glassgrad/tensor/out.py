@@ -147,7 +147,7 @@ def _check_out(row: Row | Composed, out: Tensor, result: Tensor, part: str) -> N
     else:
         words = row.out[part] if isinstance(row.out, dict) else row.out
         check_dtype(row.name, out, result.dtype, words, row.castable, part)
-    if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
+    if not dtypes.on_one_device(result._array.dtype, out._array.dtype):
         raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
 
 

@@ -177,9 +177,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of another."""
     if not isinstance(other, Tensor):
         raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {called(other)}")
-    if (self._array.dtype.metadata is None) is not (other._array.dtype.metadata is None):
-        return to(self, other)
-    return as_dtype(self, other.dtype)
+    is_near = dtypes.on_one_device(self._array.dtype, other._array.dtype)
+    return as_dtype(self, other.dtype) if is_near else to(self, other)
 
 
 # -- copies ----------------------------------------------------------------------------------------------------------

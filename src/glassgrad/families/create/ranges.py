@@ -12,6 +12,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.hidden import Hidden
+from ...ground.meta import need_item
 from ...ground.runtime import warn
 from ...ground.synonyms import NUMPY, in_pytorchs_words
 from ...ground.window import dense, overlaps, strides_of
@@ -225,7 +226,8 @@ def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, in
                     f"{function} only supports 0-dimensional start and end tensors, but got {name} with "
                     f"{value._array.ndim} dimension(s)."
                 )
-            value = number_of(function, name, 1, value.detach())
+            need_item(value._array)
+            value = value._array.item()
         elif isinstance(value, np.generic):
             value = value.item()
         elif not isinstance(value, bool | int | float | complex):

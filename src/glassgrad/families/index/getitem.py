@@ -97,10 +97,8 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
                 size = 1
                 if data.dtype.kind == "b":
                     size = data.ndim
-                    if data.shape != viewed._array.shape[dim : dim + size]:
+                    if data.shape != viewed._array.shape[dim : dim + size] or data.dtype.metadata is not None:
                         return _general(self, keys)
-                    if data.dtype.metadata is not None:
-                        need_data("nonzero", data)
                 elif data.itemsize == 1:
                     return _general(self, keys)
                 indices += [None] * (dim - covered)
