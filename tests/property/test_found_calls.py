@@ -421,6 +421,9 @@ CALLS = {
         torch.tensor([1e10, -1e19, float('inf')]).double().to(torch.uint8) | torch.tensor([1e19, 2e19]).to(torch.uint64)
         torch.autograd.grad(torch.nn.functional.multi_margin_loss((y := (x[0] / c[:3]).double()), i[0, 1]), y)
         torch.autograd.grad(torch.nn.functional.multilabel_margin_loss((y := (x[0] / c[:3]).double()), i[0] - 1), y)
+        c.index_put((i[:0, 0],), torch.ones(2, 0)) | a.clone().__setitem__(i[:0, 0], torch.ones(2, 0, 2, 3))
+        torch.nn.functional.embedding_bag(i, b[0], mode='max')
+        torch.nn.functional.embedding_bag(i, b[0].double()) | torch.nn.functional.embedding_bag(i, b[0].mT)
         torch.histc(torch.tensor([-3e38, 3e38, 1e38]), 4) | torch.histc(torch.tensor([3e38, 1e38, 3e38]), 4, 1e38, 3e38)
     """,
     "what is warned of": """

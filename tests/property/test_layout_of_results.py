@@ -5,11 +5,13 @@ Of several operands those are compared that do not contradict each other: ``docs
 
 import itertools
 import random
+import re
 
 import pytest
 
 import glassgrad
 from tests.counts import seeds
+from tests.property.changed_calls import Text, samples
 from tests.torch_reference import torch
 
 pytestmark = pytest.mark.torch
@@ -186,3 +188,41 @@ def test_convolutions_lie_as_what_lies_by_channels(sizes, kernel, last):
         return [lib.nn.functional.conv2d(image, weight, padding=1).stride() for _ in range(3)]
 
     assert strides(glassgrad) == strides(torch)
+
+
+def _rows_in_a_batch(lib, sample):
+    """Of each result of a sample call, on one example of a batch and alone, whether it lies row by row."""
+    *lines, call = Text(1, sample).lines
+    lines = [line for line in lines if "requires_grad_" not in line and "_leaf" not in line]
+    names = [found[1] for line in lines if (found := re.match("([a-j]) = ", line))]
+    scope = {"torch": lib}
+    exec("\n".join([*lines, f"def one({', '.join(names)}):\n    {call}\n    return r"]), scope)
+    told = []
+
+    def example(*leaves):
+        result = scope["one"](*leaves)
+        outs = result if isinstance(result, (tuple, list)) else (result,)
+        told.extend(out.is_contiguous() for out in outs)
+        return tuple(outs)
+
+    batch = [lib.stack([scope[name], scope[name]]) for name in names]
+    lib.func.vmap(example, randomness="same")(*batch)
+    alone = len(told)
+    example(*[scope[name] for name in names])
+    return told[:alone], told[alone:]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(2))
+def test_examples_lie_row_by_row_where_torchs_do(part):
+    """What may be viewed in other sizes within PyTorch's ``vmap`` may be here."""
+    tried = 0
+    for sample in [each for name in [*samples()][part::2] for each in samples()[name]]:
+        try:
+            (wanted, _), (actual, alone) = _rows_in_a_batch(torch, sample), _rows_in_a_batch(glassgrad, sample)
+        except Exception:  # refused by one, or no batch
+            continue
+        tried += 1
+        each = zip(wanted, alone, actual, strict=True)
+        assert all(here for there, outside, here in each if there and outside), sample.id
+    assert tried > 500

@@ -97,3 +97,50 @@ def test_nothing_follows_from_data_that_is_not_there(part):
                 there, here = (sum(str(value.device) != "meta" for value in parts) for parts in (theirs, mine))
                 assert ours_failed or here <= (0 if failed else there), "\n".join([*moved, lines[-1]])
     assert refused > 100
+
+
+#: What PyTorch has no rule for there, or refuses; what is told there of its own; and what ``to`` does not carry over.
+NO_SUCH_GRADIENTS = "corrcoef|cov|embedding_bag|istft"
+
+
+def recorded(engine, lines, names):
+    """What is known of the results of lines on meta, and of the gradients of the tensors ``names``; None: refused."""
+    run = CallRun(engine)
+    if any(run.do(line)[0] for line in lines):
+        return None, None
+    parts = [value for name, value in run.pool.items() if re.fullmatch(r"r\d*", name)]
+    told = [(part.requires_grad, *about([part])) for part in parts]
+    ends = [part for part in parts if part.requires_grad]
+    leaves = [leaf for leaf in map(run.pool.get, names) if leaf.requires_grad]
+    if not ends:
+        return told, []
+    try:
+        slopes = engine.autograd.grad(ends, leaves, [engine.ones_like(end) for end in ends], allow_unused=True)
+    except (RuntimeError, NotImplementedError):
+        return told, None
+    return told, [None if slope is None else about([slope]) for slope in slopes]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_history_of_what_has_no_data(part):
+    """On meta, results record what they do with data, and nothing is drawn from the generator."""
+    calls = 0
+    state = glassgrad.get_rng_state()
+    for name in [*samples()][part::PARTS]:
+        if re.fullmatch(NO_SUCH_GRADIENTS, name):
+            continue
+        for sample in samples()[name]:
+            text = Text(1, sample).lines
+            names = [found[1] for line in text[:-1] if (found := re.match("([a-j]) = ", line))]
+            lines = [re.sub(r"^([a-j]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in text[:-1]]
+            if not any("requires_grad_" in line for line in lines):
+                continue
+            wanted, slopes = recorded(torch, [*lines, text[-1]], names)
+            actual, own_slopes = recorded(glassgrad, [*lines, text[-1]], names)
+            if wanted is None or actual is None:
+                continue
+            calls += 1
+            assert actual == wanted, "\n".join([*lines, text[-1]])
+            assert slopes is None or own_slopes == slopes, "\n".join([*lines, text[-1]])
+    assert glassgrad.equal(glassgrad.get_rng_state(), state)
+    assert calls > 400

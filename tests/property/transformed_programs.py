@@ -35,7 +35,7 @@ NO_LAW = re.compile(
 #: What transforms refuse, in PyTorch's words or, as that does, of numbers that are truth values alone.
 REFUSED = re.compile(
     "mutate a captured|asked for, which|Batching rule|extra_args|broadcast shape|bool ten|complex num|"
-    "single memory loc|for 'Bool'|modified by an inpl|whose conjugate"
+    "single memory loc|for 'Bool'|modified by an inpl|whose conjugate|cumm.._cpu.*Complex"
 )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from ..core import views
 from ..core.tensor import Tensor, View, alias, edge_of, move_retained, share
 from ..tensor import writable
+from ..tensor.lifted import Lifted, of_class
+from ..tensor.parameter import Parameter
 
 
 def marked(tensors: Sequence[Any] | None, refusal: str) -> set[int]:
@@ -49,7 +51,9 @@ def _same(tensor: Tensor, edge: Any) -> Tensor:
     out._edge = place = View()
     place.base = tensor._edge.base if type(tensor._edge) is View else tensor
     place.edge, place.seen, place.origin = edge, share(tensor).version, "custom"
-    return out
+    if isinstance(tensor, (Parameter, Lifted)) or type(tensor) is Tensor:
+        return out
+    return of_class(type(tensor), out)  # type: ignore[no-any-return]
 
 
 def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:

@@ -29,6 +29,10 @@ def fit_dtype(grad: Any, dtype: np.dtype[Any]) -> Any:
     """An array as its input's dtype; of a complex gradient of a real input, the real part."""
     if grad.dtype is dtype:
         return grad
+    if grad.dtype.metadata is not None:
+        from ..ground.meta import cast_to  # of meta tensors, which few make
+
+        return cast_to(grad, dtype)
     if grad.dtype.kind == "c" and dtype.kind != "c":
         grad = grad.real
     return grad.astype(dtype)

@@ -70,7 +70,8 @@ class Columns(TypedDict, total=False):
     outputs: tuple[str, ...]  #: the names of several
     differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
     indices: bool  #: the result is indices, which are int64 on every machine; so is an output of that name
-    #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
+    #: ``sizes(*inputs, *settings)`` are those of the result, and of places beside it: what meta tensors need, where no
+    #: stand-ins tell
     sizes: Callable[..., tuple[int, ...]] | None
     #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, in that
     #: of the first input whose channels are last, or with matrices column by column, as LAPACK leaves them

@@ -44,3 +44,8 @@ def need_item(array: Any) -> None:
 def cast_to(array: Any, dtype: np.dtype[Any]) -> Any:
     """An array as another dtype; of a meta tensor, without touching elements."""
     return blank(array.shape, dtype) if array.dtype.metadata else converted(array, dtype)
+
+
+def marked(part: Any, source: Any) -> Any:
+    """A part of an array's elements, with the mark of meta tensors if it has it, which NumPy's views may lose."""
+    return part.view(np.dtype(part.dtype, metadata={"device": "meta"})) if source.dtype.metadata else part

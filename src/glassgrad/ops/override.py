@@ -95,6 +95,8 @@ _FEW = 4096  # elements up to which computing is simpler than standing in
 _STAND_INS = ((11, 13, 17, 19, 23, 29, 31, 37, 41), (43, 47, 53, 59, 61, 67, 71, 73, 79))
 
 
+#: Of places, which carry no gradient.
+_PLACE = np.dtype(np.int64)
 #: Whose sizes follow from elements, or for which PyTorch has no such kernel: by its name of them.
 _OF_DATA = {name: name for name in ("nonzero", "bincount", "masked_select", "geqrf", "binomial")}
 _OF_DATA["linalg_lstsq"] = "linalg_lstsq.out"
@@ -114,7 +116,11 @@ def shapes_only(row: Row, inputs: Sequence[Any], settings: Sequence[Any]) -> Any
     if row.name != "copy" and any(not a.dtype.metadata and a.ndim for a in arrays):
         raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
     if row.sizes is not None:
-        return blank(row.sizes(*inputs, *settings), arrays[0].dtype)
+        shape, kind = row.sizes(*inputs, *settings), arrays[0].dtype
+        if not row.outputs:
+            return blank(shape, kind)
+        kinds = [kind if position in row.differentiable else _PLACE for position in range(len(row.outputs))]
+        return tuple([blank(shape, kind) for kind in kinds])
     shapes = [a.shape for a in arrays] + [_whole_numbers(value) for value in settings]
     sizes = sorted({n for shape in shapes for n in shape if n > _SMALL})
     if sum(math.prod(shape) for shape in shapes) <= _FEW or len(sizes) > len(_STAND_INS[0]):
@@ -151,15 +157,25 @@ def _following(shapes: Sequence[tuple[int, ...]], n_arrays: int, replaced: dict[
 
 
 def _run(row: Row, inputs: Sequence[Any], settings: Sequence[Any], replaced: dict[int, int]) -> Any:
-    def small(value: Any) -> Any:
+    def small(value: Any, is_auxiliary: bool = False) -> Any:
         if isinstance(value, np.ndarray):
-            kind = np.dtype(value.dtype.str) if value.dtype.kind != "V" else _bfloat16
-            return np.ones([replaced.get(n, n) for n in value.shape], kind)
+            return _stand_in([replaced.get(n, n) for n in value.shape], value.dtype, is_auxiliary)
         if isinstance(value, (list, tuple)):
             return type(value)(small(item) for item in value)
         return replaced.get(value, value) if type(value) is int else value
 
-    return row.kernel(*[small(item) for item in inputs], *[small(item) for item in settings])
+    auxiliary = [position in row.plan.auxiliary for position in range(len(inputs))]
+    return row.kernel(*map(small, inputs, auxiliary), *map(small, settings))
+
+
+def _stand_in(sizes: Sequence[int], dtype: np.dtype[Any], is_auxiliary: bool) -> Any:
+    """Numbers that few kernels refuse: places that are there, matrices that can be inverted, whole divisors."""
+    kind = np.dtype(dtype.str) if dtype.kind != "V" else _bfloat16
+    if is_auxiliary:
+        return np.zeros(sizes, kind)
+    if len(sizes) < 2 or kind.kind not in "fcV":
+        return np.ones(sizes, kind)
+    return np.broadcast_to(np.eye(*sizes[-2:], dtype=kind), sizes).copy()
 
 
 def _size(n: int, m: int, back: dict[tuple[int, int], int]) -> int:

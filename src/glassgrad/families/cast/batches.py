@@ -20,7 +20,7 @@ for _fill in (fill_tensor, fill_with_tensor):
     @_fill.row.batch
     def _filled(size: int, batched: Any, self: Any, value: Any) -> Any:
         self, value = alike(size, batched, self, value)
-        return copy(self, aligned(value, self._array.ndim - 1))
+        return copy(self, aligned(value, self._array.ndim - 1)).contiguous()
 
 
 @whole_sum.row.composition

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.row import op
 from ...ground import dtypes, layout
-from ...ground.meta import blank
+from ...ground.meta import blank, marked
 from ...ground.window import strides_of
 from ..compare.rows import zero_like
 
@@ -167,16 +167,10 @@ spread_over.derivative(self=lambda grad: whole_sum(grad))
 # -- complex numbers as pairs ----------------------------------------------------------------------------------------
 
 
-def _marked_as(array: Any, dtype: Any) -> Any:
-    """A dtype, of a meta tensor's array with the mark that says so."""
-    return dtype if array.dtype.metadata is None else np.dtype(dtype, metadata=dict(array.dtype.metadata))
-
-
 @op(view=True, holomorphic=False, public=False, batched="first")
 def view_as_real(self: Any, /) -> Any:
     """The view with one more dimension: real and imaginary part."""
-    part = self[...].real
-    part = part.view(_marked_as(self, part.dtype))
+    part = marked(self[...].real, self)
     return np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
 
 

@@ -83,7 +83,7 @@ def _convolution_weight(
 @conv_tbc.row.composition
 def _conv_tbc(self: Any, weight: Any, bias: Any, pad: int) -> Any:
     convolved = convolution(self.permute(1, 2, 0), weight.permute(2, 1, 0), bias, (1,), (pad,), (1,), False, (0,), 1)
-    return TABLE["clone"].caller(convolved.permute(2, 0, 1))
+    return convolved.permute(2, 0, 1).contiguous()
 
 
 for _name in ("im2col", "col2im"):

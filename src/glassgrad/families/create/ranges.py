@@ -23,7 +23,7 @@ from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
 from ..random.uniform import fused
 from ..shape import window
-from ..shape.functions import on_meta, rearranged, sized
+from ..shape.functions import rearranged
 from ..shape.rows import alias, axis_of, compact
 from .construct import numpy_of
 from .functions import check_options, check_out, create, filling, number_of
@@ -518,10 +518,12 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    if on_meta(input):
-        return sized(input, (size, input._array.ndim), dtypes.int64)
-    positions = np.argwhere(np.asarray(input._array))[:size]
-    indices = np.full((size, input._array.ndim), fill_value, np.int64)
-    indices[: len(positions)] = positions
-    result = wrap(indices)
+    shape = (size, input._array.ndim)
+    if input._array.dtype.metadata is not None:
+        result = input.new_empty(shape, dtype=dtypes.int64)
+    else:
+        positions = np.argwhere(np.asarray(input._array))[:size]
+        indices = np.full(shape, fill_value, np.int64)
+        indices[: len(positions)] = positions
+        result = wrap(indices)
     return result if out is None else into(_INDICES, (input,), out, result)

@@ -22,4 +22,4 @@ def _norm(size: int, batched: Any, self: Any, p: Any) -> Any:
 @renorm.row.batch
 def _renorm(size: int, batched: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     moved = self.movedim(dim % (self._array.ndim - 1) + 1, 1)
-    return unfold(renorm(fold(moved), p, 0, maxnorm), size).movedim(1, dim % (self._array.ndim - 1) + 1)
+    return unfold(renorm(fold(moved), p, 0, maxnorm), size).movedim(1, dim % (self._array.ndim - 1) + 1).contiguous()

@@ -10,6 +10,7 @@ from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import need_float, promote_types
+from ...ground.meta import marked
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ...tensor.lifted import Lifted
@@ -136,8 +137,8 @@ def pdist(input: Any, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports non-negative p values")
     if input._array.dtype.itemsize == 2:
         raise not_implemented("pdist", input._array)
-    first, second = np.triu_indices(len(input._array), 1)
-    apart = input.index_select(0, wrap(first)) - input.index_select(0, wrap(second))
+    first, second = (wrap(marked(side, input._array)) for side in np.triu_indices(len(input._array), 1))
+    apart = input.index_select(0, first) - input.index_select(0, second)
     if not input._array.shape[1]:
         return apart.sum(1)
     if p == 0:  # how many differ; none of NaN

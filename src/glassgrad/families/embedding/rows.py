@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground.window import strides_of
 from ...kernels import compiled
 from ..create.functions import allocate
 from ..reduce.rows import F16, F32
@@ -337,10 +338,16 @@ def check_offsets(starts: Any, n: int) -> None:
         raise RuntimeError("offsets have to rise: a bag cannot begin before the one in front of it")
 
 
-def _check_entries(indices: Any, height: int) -> None:
+def _check_entries(weight: Any, indices: Any, mode: int, padding_idx: int) -> None:
+    height = len(weight)
     wrong = (indices < 0) | (indices >= height)
     if wrong.any():
         first = int(wrong.argmax())
+        if mode == 2 or padding_idx >= 0 or weight.dtype.itemsize == 8 or strides_of(weight)[1] != 1:
+            # where PyTorch does not take its quick kernel
+            raise RuntimeError(
+                f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {indices[first]}"
+            )
         raise RuntimeError(
             f"Index {first} of input takes value {indices[first]} which is not in the valid range [0, {height})"
         )
@@ -361,7 +368,7 @@ def embedding_bag(
     """Sums (``mode`` 0), means (1) or maxima (2) of bags of rows; the bags' numbers and sizes, the maxima's rows."""
     n = len(indices)
     check_offsets(offsets, n)
-    _check_entries(indices, len(weight))
+    _check_entries(weight, indices, mode, padding_idx)
     padded = padding_idx >= 0
     mask = indices != padding_idx if padded else None
     if padded or mode:

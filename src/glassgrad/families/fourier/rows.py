@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...core.row import op
+from ...ground.window import strides_of
 from ...kernels import silent
 from ..linalg.rows import real_part
 
@@ -16,17 +18,33 @@ _FORWARD = ("backward", "ortho", "forward")
 _INVERSE = ("forward", "ortho", "backward")
 
 
+def _in_lines(self: Any, dim: tuple[int, ...], last: int, transform: Callable[[Any, tuple[int, ...]], Any]) -> Any:
+    """``transform(array, axes)`` along ``dim``, those before the ``last`` in any order.
+
+    The result lies in memory as PyTorch's: the transformed dimensions innermost, the others as in ``self``.
+    """
+    if len(dim) == 1 and dim[0] == self.ndim - 1 and self.flags.c_contiguous:
+        return transform(self, dim)
+    strides = strides_of(self)
+    others = [axis for axis in range(self.ndim) if axis not in dim]
+    inner = (*sorted(dim[: len(dim) - last], key=lambda axis: -strides[axis]), *dim[len(dim) - last :])
+    order = (*sorted(others, key=lambda axis: -strides[axis]), *inner)
+    lines = np.ascontiguousarray(self.transpose(order))
+    result = np.ascontiguousarray(transform(lines, tuple(range(len(others), self.ndim))))
+    return result.transpose([order.index(axis) for axis in range(self.ndim)])
+
+
 @op(node="FftC2CBackward0", holomorphic=False, public=False, forward="linear", batched="dims")
 def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     """The transforms of complex numbers along several dimensions."""
     if not dim:
         return np.array(self)
+    norm = (_FORWARD if forward else _INVERSE)[normalization]
     if len(dim) == 1:
         fft = _fft if forward else _ifft
-        return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])
-    if forward:
-        return _fftn(self, axes=dim, norm=_FORWARD[normalization])
-    return _ifftn(self, axes=dim, norm=_INVERSE[normalization])
+        return _in_lines(self, dim, 0, lambda lines, axes: fft(lines, None, axes[0], norm))
+    fftn = _fftn if forward else _ifftn
+    return _in_lines(self, dim, 0, lambda lines, axes: fftn(lines, axes=axes, norm=norm))
 
 
 fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
@@ -35,11 +53,12 @@ fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, 
 @op(node="FftR2CBackward0", holomorphic=False, public=False, hidden=("self_sizes",), forward="linear", batched="dims")
 def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
+    norm = _FORWARD[normalization]
     if len(dim) == 1:
         fft = _rfft if onesided else _fft
-        return fft(self, None, dim[0], _FORWARD[normalization])
-    transform = _rfftn if onesided else _fftn
-    return transform(self, axes=dim, norm=_FORWARD[normalization])
+        return _in_lines(self, dim, 1, lambda lines, axes: fft(lines, None, axes[0], norm))
+    fftn = _rfftn if onesided else _fftn
+    return _in_lines(self, dim, 1, lambda lines, axes: fftn(lines, axes=axes, norm=norm))
 
 
 @fft_r2c.derivative("self")
@@ -57,9 +76,10 @@ def _slope_of_r2c(grad: Any, self_sizes: Any, dim: Any, normalization: Any, ones
 )
 def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
     """The inverse transforms, real, of what has only the first half of the last dimension."""
+    norm = _INVERSE[normalization]
     if len(dim) > 1:
-        self = _ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])
-    return _irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])
+        self = _in_lines(self, dim[:-1], 0, lambda lines, axes: _ifftn(lines, axes=axes, norm=norm))
+    return _in_lines(self, dim[-1:], 1, lambda lines, axes: _irfft(lines, last_dim_size, axes[0], norm))
 
 
 @fft_c2r.derivative("self")

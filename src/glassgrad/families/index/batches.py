@@ -153,7 +153,7 @@ def _together(value: Any, at: int) -> Any:
 
 
 def _apart(value: Any, size: int, at: int) -> Any:
-    return unfold(value, size).movedim(1, at)
+    return unfold(value, size).movedim(1, at).contiguous()
 
 
 def _along(row: Any) -> None:

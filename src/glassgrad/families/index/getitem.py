@@ -534,7 +534,9 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
             return False
     else:
         source = value._array
-        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype) or (tensors and source is data):
+        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype):
+            return False
+        if tensors and (source is data or not source.size):  # of nothing, NumPy does not ask whether it fits
             return False
         if type(source) is ndarray and source.base is not None and np.may_share_memory(source, data):
             source = source.copy()

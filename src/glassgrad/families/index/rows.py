@@ -462,7 +462,7 @@ def check_fits(values: Any, sizes: tuple[int, ...]) -> None:
 def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False) -> None:
     """Write ``values`` into ``out[key]``; PyTorch's errors, and nothing written, where they do not fit."""
     try:
-        if not out.size or values.shape[:1] == (1,):  # NumPy leaves out what is of size 1 in front
+        if not out.size or not values.size or values.shape[:1] == (1,):  # where NumPy asks less
             np.broadcast_to(values, _sizes_of(out, key))
         if not out.size:
             return

@@ -19,7 +19,6 @@ from ...ops.autocast import single
 from ...ops.declare import COMPOSITES, composite
 from ...tensor.lifted import all_values
 from ..matrix.functions import broadcast, demand, into, matmul
-from ..shape.functions import on_meta
 from ..shape.rows import transpose, unsqueeze
 from . import equations, orthogonal, triangular
 from . import functions as linalg
@@ -165,7 +164,7 @@ def lu_unpack(
             "function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
     pivots = all_values(LU_pivots)
-    is_known = unpack_pivots and pivots.size and not on_meta(LU_pivots)
+    is_known = unpack_pivots and pivots.size and LU_pivots._array.dtype.metadata is None
     if is_known and (pivots.min() < 1 or pivots.max() > LU_data._array.shape[-2]):
         raise RuntimeError(
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the result "

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import Tensor
-from ...ground import errors
+from ...ground import errors, meta
 from ...ground.dtypes import element, need_float
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
@@ -471,7 +471,7 @@ sign.derivative(self=lambda grad: zero_like(grad))
 @op(view=True, holomorphic=False, public=False, batched="first")
 def real(self: Any, /) -> Any:
     """The real part, a view."""
-    return self[...].real if self.dtype.kind == "c" else self[...]
+    return meta.marked(self[...].real, self) if self.dtype.kind == "c" else self[...]
 
 
 real.derivative(self=lambda grad: complex_from(grad, zero_like(grad)))

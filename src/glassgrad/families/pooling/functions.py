@@ -11,7 +11,7 @@ from typing import Any
 from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
-from ...ground.dtypes import called, int64, need_bool
+from ...ground.dtypes import called, need_bool
 from ...ground.later import cite
 from ...ground.layout import format_strides, suggested
 from ...ground.listening import audible
@@ -21,7 +21,7 @@ from ...ops.autocast import single
 from ...ops.declare import composite, functional, of_dims
 from ...tensor.lifted import derives
 from ..reduce.functions import mean
-from ..shape.functions import ints, need_rank, on_meta, one_int, sized
+from ..shape.functions import ints, need_rank, one_int
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .kernels import output_size as pooled_size
@@ -50,8 +50,8 @@ def _several(function: str, name: str, values: tuple[int, ...], dims: int, sente
 def _check_windows(
     function: str, sizes: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     average: bool = False,
-) -> tuple[int, ...]:  # fmt: skip
-    """The sizes that pooling gives, or PyTorch's error where windows do not fit."""
+) -> None:  # fmt: skip
+    """Raise PyTorch's error where windows do not fit."""
     dims = len(kernel)
     steps = stride or kernel
     last = sizes[len(sizes) - dims :]
@@ -93,7 +93,6 @@ def _check_windows(
         channels = sizes[len(sizes) - dims - 1]
         had, gives = ("x".join(map(str, (channels, *part))) for part in (last, pooled))
         raise RuntimeError(f"Given input size: ({had}). Calculated output size: ({gives}). Output size is too small")
-    return tuple(pooled)
 
 
 def _check_rank(function: str, sizes: Sequence[int], dims: int) -> None:
@@ -135,15 +134,12 @@ def _max_pool(
     sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
-    pooled = _check_windows(
+    _check_windows(
         f"max_pool{dims}d_with_indices_out_cpu_template()", sizes, kernel, steps, pads, spread, ceil_mode
     )
     if dims == 3 and suggested(sizes, strides_of(input._array)) == "channels_last":
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     settings = (kernel, steps, pads, spread, ceil_mode)
-    if on_meta(input):
-        values = sized(input, (*sizes[: len(sizes) - dims], *pooled))
-        return (values, sized(values, values.shape, int64)) if places else values
     if not places and not modes.unusual and not derives(input):
         return rows.max_pool_values(input, *settings)
     result = (rows.max_pool2d_with_indices if dims == 2 else rows.max_pool3d_with_indices)(input, *settings)
@@ -222,7 +218,7 @@ def max_pool1d(
             f"{list(sizes)}"
         )
     _check_line(sizes[-1], kernel, steps, pads, spread, ceil_mode)
-    if derives(input) or on_meta(input):
+    if derives(input):
         return max_pool1d_with_indices(input, kernel, steps, pads, spread, ceil_mode)[0]
     if input._array.dtype.char not in FLOATS:
         raise not_implemented("max_pool1d_impl", input._array)
@@ -318,9 +314,7 @@ def _avg_pool(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got "
             f"{-dims - 1})"
         )
-    pooled = _check_windows(f"{function}()", sizes, kernel, steps, pads, (1,) * dims, ceil_mode, average=True)
-    if on_meta(input):
-        return sized(input, (*sizes[: len(sizes) - dims], *pooled))
+    _check_windows(f"{function}()", sizes, kernel, steps, pads, (1,) * dims, ceil_mode, average=True)
     row = rows.avg_pool2d if dims == 2 else rows.avg_pool3d
     return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override, out=out)  # type: ignore[no-any-return]
 
@@ -398,8 +392,6 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
         return pooled  # type: ignore[no-any-return]
     _check_adaptive(function, input, dims, "")
     rows.check_filled(function, input._array.shape, input._array.ndim - 2 if dims == 2 else 1)
-    if on_meta(input):
-        return sized(input, (*input._array.shape[: input._array.ndim - dims], *wanted))
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
@@ -442,9 +434,6 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     shape = (*sizes[: len(sizes) - dims], *wanted)
     if min(wanted) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {list(shape)}")
-    if on_meta(input):
-        values = sized(input, shape)
-        return values, sized(values, shape, int64)
     return (rows.adaptive_max_pool2d if dims == 2 else rows.adaptive_max_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 

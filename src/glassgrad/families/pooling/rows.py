@@ -40,6 +40,20 @@ def _adaptive(sizes: Any, output_size: Any) -> Any:
     return tuple([windows.adaptive(n, m) for n, m in zip(last, output_size, strict=True)])
 
 
+def planes(shape: Any, last: Any) -> tuple[int, ...]:
+    """A shape with other sizes of its last dimensions."""
+    return (*shape[: len(shape) - len(last)], *last)
+
+
+def _of_regular(self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+    axes = regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    return planes(self.shape, [axis.number for axis in axes])
+
+
+def _of_adaptive(self: Any, output_size: Any) -> Any:
+    return planes(self.shape, output_size)
+
+
 def apart(kernel_size: Any, stride: Any, dilation: Any) -> bool:
     """Whether no two windows share an element."""
     return all([s > (k - 1) * d for k, s, d in zip(kernel_size, stride or kernel_size, dilation, strict=True)])
@@ -54,7 +68,12 @@ def divides(sizes: Any, output_size: Any) -> bool:
 # -- where the largest elements are ------------------------------------------------------------------------------------
 
 
-@op(auxiliary=("indices",), public=False, batched="first")
+@op(
+    auxiliary=("indices",),
+    public=False,
+    sizes=lambda self, indices, sizes, apart: planes(self.shape, sizes),
+    batched="first",
+)
 def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each element of ``self`` at its place, added up unless ``apart``."""
     return windows.put(self, indices, tuple(sizes), apart)
@@ -63,7 +82,7 @@ def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
 pool_put.derivative(self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)))
 
 
-@op(auxiliary=("indices",), public=False, batched="first")
+@op(auxiliary=("indices",), public=False, sizes=lambda self, indices, dims: indices.shape, batched="first")
 def pool_pick(self: Any, indices: Any, /, dims: int) -> Any:
     """The elements of ``self`` at their places in the planes of its last ``dims`` dimensions."""
     return windows.pick(self, indices, dims)
@@ -96,6 +115,7 @@ def _max_pool(dims: int) -> Any:
         **_PLACES_TOO,
         precision=_precision(dims),
         serves=(REALS, f"max_pool{dims}d"),
+        sizes=_of_regular,
         layout="channels",
         batched="first",
     )
@@ -115,6 +135,7 @@ max_pool2d_with_indices, max_pool3d_with_indices = _max_pool(2), _max_pool(3)
     constant=True,
     public=False,
     serves=(REALS, lambda self, kernel_size, *others: not_implemented(f"max_pool{len(kernel_size)}d", self)),
+    sizes=_of_regular,
     layout="channels",
     batched="first",
 )
@@ -147,6 +168,7 @@ def _adaptive_max_pool(dims: int) -> Any:
         precision=_precision(dims),
         hidden=("output_size",),
         serves=(FLOATS, "adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu"),
+        sizes=_of_adaptive,
         layout="channels" if dims == 2 else "plain",
         batched="first",
     )
@@ -175,6 +197,7 @@ def _fractional_max_pool(dims: int) -> Any:
         auxiliary=("samples",),
         precision="single",
         serves=(FLOATS, f"fractional_max_pool{dims}d_out_frame"),
+        sizes=lambda self, samples, kernel_size, output_size: planes(self.shape, output_size),
         batched="fold",
     )
     @of_dims(f"fractional_max_pool{dims}d", dims)
@@ -202,6 +225,7 @@ def _max_unpool(dims: int) -> Any:
         public=False,
         precision="single",
         serves=(FLOATS, f"max_unpool{dims}d"),
+        sizes=lambda self, indices, output_size: planes(self.shape, output_size),
         layout="channels" if dims == 2 else None,
         forward="linear",
         batched="first",
@@ -255,6 +279,9 @@ def _avg_pool(dims: int) -> Any:
         precision=_precision(dims),
         serves=(FLOATS + _WHOLE, "avg_pool2d") if dims == 2 else ("fd" + _WHOLE, "avg_pool3d_out_frame"),
         halves="single" if dims == 2 else None,
+        sizes=lambda self, kernel_size, stride, padding, ceil_mode, *others: _of_regular(
+            self, kernel_size, stride, padding, (1,) * dims, ceil_mode
+        ),
         layout="channels" if dims == 2 else "plain",
         forward="linear",
         batched="fold" if dims == 2 else "first",
@@ -276,7 +303,13 @@ def _avg_pool(dims: int) -> Any:
 avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 
 
-@op(public=False, halves="single", forward="linear", batched="first")
+@op(
+    public=False,
+    halves="single",
+    sizes=lambda grad, sizes, kernel_size, *others: planes(grad.shape, sizes[len(sizes) - len(kernel_size) :]),
+    forward="linear",
+    batched="first",
+)
 def avg_pool_backward(
     grad_output: Any, /, sizes: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any,
@@ -307,6 +340,7 @@ def _adaptive_avg_pool(dims: int) -> Any:
         precision=_precision(dims),
         hidden=("output_size",),
         serves=(FLOATS, "adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu"),
+        sizes=_of_adaptive,
         halves="single",
         layout="channels" if dims == 2 else "plain",
         forward="linear",
@@ -324,7 +358,13 @@ def _adaptive_avg_pool(dims: int) -> Any:
 adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_pool(3)
 
 
-@op(public=False, halves="single", forward="linear", batched="first")
+@op(
+    public=False,
+    halves="single",
+    sizes=lambda grad, sizes, output_size: planes(grad.shape, sizes[len(sizes) - len(output_size) :]),
+    forward="linear",
+    batched="first",
+)
 def adaptive_avg_pool_backward(grad_output: Any, /, sizes: Any, output_size: Any) -> Any:
     """Each adaptive window's share of its gradient at all its elements, added up in planes of ``sizes``."""
     axes = _adaptive(sizes, output_size)

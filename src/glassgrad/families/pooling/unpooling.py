@@ -12,7 +12,7 @@ from ...ground.listening import asking, audible
 from ...ops.declare import of_dims
 from ..arithmetic.functions import need_tensor
 from ..random.functions import rand
-from ..shape.functions import ints, on_meta, sized
+from ..shape.functions import ints
 from ..shape.rows import squeeze_dim, unsqueeze
 from . import rows
 from .functions import repeated, values_or_both
@@ -86,8 +86,6 @@ def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: S
             f"with shape: {list(indices._array.shape)}"
         )
     _check_unpooled(f"max_unpooling{dims}d_forward_out_cpu", sizes, " ")
-    if on_meta(input):
-        return sized(input, (*sizes[: len(sizes) - dims], *wanted))
     return (rows.max_unpool2d if dims == 2 else rows.max_unpool3d)(input, indices, wanted)  # type: ignore[no-any-return]
 
 
@@ -182,10 +180,6 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
         if k < 1:  # of which PyTorch says minus infinity, at a place beyond the end
             raise RuntimeError(f"{where}(): pool {name} must be positive, but got {k}")
     _check_samples(input, samples, dims)
-    shape = (*sizes[: first + 1], *wanted)
-    if on_meta(input):
-        values = sized(input, shape)
-        return values, sized(values, shape, int64)
     return (rows.fractional_max_pool2d if dims == 2 else rows.fractional_max_pool3d)(input, samples, kernel, wanted)  # type: ignore[no-any-return]
 
 

@@ -15,7 +15,7 @@ from ...ground.generator import Generator, default_generator
 from ...ground.layout import dense_like
 from ...ground.listening import asking
 from ...ops.declare import composite
-from ...tensor import lifted, writable
+from ...tensor import lifted
 from ...tensor.out import Composed, check_gradients, into, resize
 from ..arithmetic.functions import need_tensor, no_match
 from ..create.construct import numpy_of
@@ -287,8 +287,6 @@ _BERNOULLI = (
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
     check_generator("bernoulli", generator)
-    if input._array.dtype.metadata is not None:
-        return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
     if modes.transforming:
         input = lifted.chances(input)
     if out is not None:
@@ -337,11 +335,6 @@ def _over(
     check_generator(function, generator)
     if modes.transforming:
         lifted.chances(target, True)
-    if target._array.dtype.metadata is not None:
-        writable.check_writable(target, False)
-        writable.check_overlap(target)
-        share(target).version += 1
-        return target
     return write.in_place(row.row, target, others, (*settings, generator))
 
 

@@ -15,7 +15,7 @@ from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.functions import no_match
 from ..pooling import functions as pooling
-from ..shape.functions import ints, on_meta, sized
+from ..shape.functions import ints
 from . import rows
 
 # -- interpolation -----------------------------------------------------------------------------------------------------
@@ -66,8 +66,6 @@ def _resized(
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
         target = tuple(map(int, target))
     _check_sizes(sizes, target, dims)
-    if on_meta(input):
-        return sized(input, (*sizes[:2], *target))
     if align_corners is None:
         return row(input, target, *scales)  # type: ignore[no-any-return]
     return row(input, target, align_corners, *scales)  # type: ignore[no-any-return]
@@ -278,8 +276,6 @@ def _grid_sampler(
     _check_dims(input, grid, wanted)
     if wanted == 5 and mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if on_meta(input):
-        return sized(input, (*input._array.shape[:2], *grid._array.shape[1:-1]))
     row = rows.grid_sampler_2d if wanted == 4 else rows.grid_sampler_3d
     return row(input, grid, mode, padding, align_corners)  # type: ignore[no-any-return]
 
@@ -330,8 +326,6 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Tensor:
     shape = [sizes[0], *sizes[2:], dims]
     if prod(shape) != prod(shape[:-1]) * have[1]:
         raise RuntimeError(f"shape '{shape}' is invalid for input of size {prod(shape[:-1]) * have[1]}")
-    if on_meta(theta):
-        return sized(theta, tuple(shape))
     return rows.affine_grid_generator(theta, sizes, align_corners)  # type: ignore[no-any-return]
 
 
@@ -414,9 +408,6 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
             f"but input.size(-3)={channels} is not divisible by {factor * factor}"
         )
-    if on_meta(input):
-        *lead, _, height, width = input._array.shape
-        return sized(input, (*lead, channels // (factor * factor), height * factor, width * factor))
     return rows.pixel_shuffle(input, factor)  # type: ignore[no-any-return]
 
 
@@ -432,9 +423,6 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
             )
     if not input._array.size:
         return input.clone()  # type: ignore[attr-defined, no-any-return]  # in its own sizes, as PyTorch has it
-    if on_meta(input):
-        *lead, channels, height, width = input._array.shape
-        return sized(input, (*lead, channels * factor * factor, height // factor, width // factor))
     return rows.pixel_unshuffle(input, factor)  # type: ignore[no-any-return]
 
 

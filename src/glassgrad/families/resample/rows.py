@@ -10,6 +10,7 @@ from ...core.row import FLOATS, op
 from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ..index.rows import select
+from ..pooling.rows import planes
 from ..shape.rows import unsqueeze
 from . import kernels as lines
 from . import kernels as points
@@ -47,7 +48,12 @@ def _check(method: str, array: Any, dims: int) -> None:
     raise not_implemented(where, array)
 
 
-@op(public=False, forward="linear", batched="first")
+@op(
+    public=False,
+    sizes=lambda self, method, output_size, *others: planes(self.shape, output_size),
+    forward="linear",
+    batched="first",
+)
 def resampled(self: Any, /, method: str, output_size: Any, align: bool, scales: Any) -> Any:
     """``self`` at other resolutions of its last dimensions, by a method of ``kernels.py``."""
     _check(method, self, len(output_size))
@@ -61,7 +67,12 @@ resampled.derivative(
 )
 
 
-@op(public=False, forward="linear", batched="first")
+@op(
+    public=False,
+    sizes=lambda self, method, sizes, output_size, *others: planes(self.shape, sizes[len(sizes) - len(output_size) :]),
+    forward="linear",
+    batched="first",
+)
 def resampled_back(self: Any, /, method: str, sizes: Any, output_size: Any, align: bool, scales: Any) -> Any:
     """The adjoint of ``resampled``: for each element of ``sizes`` the weighted results that it went into."""
     return lines.spread(self, _axes(sizes, method, output_size, align, scales, self.dtype))
@@ -72,6 +83,14 @@ resampled_back.derivative(
 )
 
 
+#: The columns of all that follow.
+_UPSAMPLED: Any = {
+    "public": False,
+    "sizes": lambda self, output_size, *settings: planes(self.shape, output_size),
+    "batched": "first",
+}
+
+
 def _made(self: Any, method: str, output_size: Any, align: bool, *scales: Any) -> Any:
     _check(method, self, len(output_size))
     return lines.resample(self, _axes(self.shape, method, output_size, align, scales, self.dtype))
@@ -80,7 +99,7 @@ def _made(self: Any, method: str, output_size: Any, align: bool, *scales: Any) -
 # -- the nearest element -----------------------------------------------------------------------------------------------
 
 
-@op(node="UpsampleNearest1DBackward0", public=False, forward="linear", batched="first")
+@op(node="UpsampleNearest1DBackward0", **_UPSAMPLED, forward="linear")
 def upsample_nearest1d(self: Any, /, output_size: Any, scales: Any) -> Any:
     """Each result on a line the element to the left of it."""
     return _made(self, "nearest", output_size, False, scales)
@@ -93,7 +112,7 @@ upsample_nearest1d.derivative(
 )
 
 
-@op(node="UpsampleNearest2DBackward0", public=False, layout="channels", forward="linear", batched="first")
+@op(node="UpsampleNearest2DBackward0", **_UPSAMPLED, layout="channels", forward="linear")
 def upsample_nearest2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the element above and to the left of it."""
     return _made(self, "nearest", output_size, False, scales_h, scales_w)
@@ -106,7 +125,7 @@ upsample_nearest2d.derivative(
 )
 
 
-@op(node="UpsampleNearest3DBackward0", public=False, layout="channels", forward="linear", batched="first")
+@op(node="UpsampleNearest3DBackward0", **_UPSAMPLED, layout="channels", forward="linear")
 def upsample_nearest3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a volume the element before it in every direction."""
     return _made(self, "nearest", output_size, False, scales_d, scales_h, scales_w)
@@ -119,7 +138,7 @@ upsample_nearest3d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact1DBackward0", public=False, batched="first")
+@op(node="UpsampleNearestExact1DBackward0", **_UPSAMPLED)
 def upsample_nearest_exact1d(self: Any, /, output_size: Any, scales: Any) -> Any:
     """Each result on a line the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales)
@@ -132,7 +151,7 @@ upsample_nearest_exact1d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact2DBackward0", public=False, layout="channels", batched="first")
+@op(node="UpsampleNearestExact2DBackward0", **_UPSAMPLED, layout="channels")
 def upsample_nearest_exact2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales_h, scales_w)
@@ -145,7 +164,7 @@ upsample_nearest_exact2d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact3DBackward0", public=False, layout="channels", batched="first")
+@op(node="UpsampleNearestExact3DBackward0", **_UPSAMPLED, layout="channels")
 def upsample_nearest_exact3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a volume the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales_d, scales_h, scales_w)
@@ -161,7 +180,7 @@ upsample_nearest_exact3d.derivative(
 # -- weighted elements -------------------------------------------------------------------------------------------------
 
 
-@op(node="UpsampleLinear1DBackward0", public=False, forward="linear", batched="first")
+@op(node="UpsampleLinear1DBackward0", **_UPSAMPLED, forward="linear")
 def upsample_linear1d(self: Any, /, output_size: Any, align_corners: bool, scales: Any) -> Any:
     """Each result on a line between its two neighbours."""
     return _made(self, "linear", output_size, align_corners, scales)
@@ -174,7 +193,7 @@ upsample_linear1d.derivative(
 )
 
 
-@op(node="UpsampleTrilinear3DBackward0", public=False, layout="channels", forward="linear", batched="first")
+@op(node="UpsampleTrilinear3DBackward0", **_UPSAMPLED, layout="channels", forward="linear")
 def upsample_trilinear3d(
     self: Any, /, output_size: Any, align_corners: bool, scales_d: Any, scales_h: Any, scales_w: Any
 ) -> Any:
@@ -196,7 +215,7 @@ def _planes(method: str) -> Any:
     )
 
 
-@op(node="UpsampleBilinear2DBackward0", public=False, layout="channels", forward="linear", batched="first")
+@op(node="UpsampleBilinear2DBackward0", **_UPSAMPLED, layout="channels", forward="linear")
 def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane between its four neighbours."""
     return _made(self, "linear", output_size, align_corners, scales_h, scales_w)
@@ -205,7 +224,7 @@ def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, sca
 upsample_bilinear2d.derivative(self=_planes("linear"))
 
 
-@op(node="UpsampleBicubic2DBackward0", public=False, layout="channels", forward="linear", batched="first")
+@op(node="UpsampleBicubic2DBackward0", **_UPSAMPLED, layout="channels", forward="linear")
 def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane on cubics through its sixteen neighbours."""
     return _made(self, "cubic", output_size, align_corners, scales_h, scales_w)
@@ -214,7 +233,7 @@ def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scal
 upsample_bicubic2d.derivative(self=_planes("cubic"))
 
 
-@op(node="UpsampleBilinear2DAaBackward0", public=False, layout="channels", batched="first")
+@op(node="UpsampleBilinear2DAaBackward0", **_UPSAMPLED, layout="channels")
 def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by a triangle as wide as its step."""
     return _made(self, "linear aa", output_size, align_corners, scales_h, scales_w)
@@ -223,7 +242,7 @@ def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, 
 upsample_bilinear2d_aa.derivative(self=_planes("linear aa"))
 
 
-@op(node="UpsampleBicubic2DAaBackward0", public=False, layout="channels", batched="first")
+@op(node="UpsampleBicubic2DAaBackward0", **_UPSAMPLED, layout="channels")
 def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by a cubic as wide as its step."""
     return _made(self, "cubic aa", output_size, align_corners, scales_h, scales_w)
@@ -232,7 +251,7 @@ def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, s
 upsample_bicubic2d_aa.derivative(self=_planes("cubic aa"))
 
 
-@op(node="UpsampleLanczos2DAaBackward0", public=False, layout="channels", batched="first")
+@op(node="UpsampleLanczos2DAaBackward0", **_UPSAMPLED, layout="channels")
 def upsample_lanczos2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by Lanczos' window as wide as its step."""
     return _made(self, "lanczos aa", output_size, align_corners, scales_h, scales_w)
@@ -244,33 +263,43 @@ upsample_lanczos2d_aa.derivative(self=_planes("lanczos aa"))
 # -- between channels and places ---------------------------------------------------------------------------------------
 
 
-@op(public=False, layout="channels", forward="linear", batched="first")
+def _shuffled(self: Any, r: int) -> tuple[int, ...]:
+    *lead, channels, height, width = self.shape
+    return (*lead, channels // (r * r), height * r, width * r)
+
+
+@op(public=False, sizes=_shuffled, layout="channels", forward="linear", batched="first")
 def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
     """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r)."""
     *lead, channels, height, width = self.shape
     r, n = upscale_factor, len(lead)
     parts = self.reshape(*lead, channels // (r * r), r, r, height, width)
     moved = parts.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-    return np.array(moved, order="C").reshape(*lead, channels // (r * r), height * r, width * r)
+    return np.array(moved, order="C").reshape(_shuffled(self, r))
 
 
 pixel_shuffle.derivative(self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor))
 
 
-@op(public=False, layout="channels", forward="linear", batched="first")
+def _unshuffled(self: Any, r: int) -> tuple[int, ...]:
+    *lead, channels, height, width = self.shape
+    return (*lead, channels * r * r, height // r, width // r)
+
+
+@op(public=False, sizes=_unshuffled, layout="channels", forward="linear", batched="first")
 def pixel_unshuffle(self: Any, /, downscale_factor: int) -> Any:
     """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W)."""
     *lead, channels, height, width = self.shape
     r, n = downscale_factor, len(lead)
     parts = self.reshape(*lead, channels, height // r, r, width // r, r)
     moved = parts.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-    return np.array(moved, order="C").reshape(*lead, channels * r * r, height // r, width // r)
+    return np.array(moved, order="C").reshape(_unshuffled(self, r))
 
 
 pixel_unshuffle.derivative(self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor))
 
 
-def _shuffled(self: Any, groups: int) -> Any:
+def _dealt(self: Any, groups: int) -> Any:
     batch, channels, *rest = self.shape
     if groups <= 0:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
@@ -285,7 +314,7 @@ def _shuffled(self: Any, groups: int) -> Any:
 @op(public=False, layout="channels", forward="linear", batched="fold")
 def channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out: the first of each group, then the second of each."""
-    return _shuffled(self, groups)
+    return _dealt(self, groups)
 
 
 channel_shuffle.derivative(self=lambda grad, groups: channel_shuffle(grad, grad.shape[1] // groups))
@@ -298,7 +327,7 @@ def _no_derivative(grad: Any, groups: Any) -> Any:
 @op(node="torch::autograd::NotImplemented", public=False, layout="channels", forward="linear", batched="fold")
 def native_channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out, by the kernel that has no derivative."""
-    return _shuffled(self, groups)
+    return _dealt(self, groups)
 
 
 native_channel_shuffle.derivative(self=_no_derivative)
@@ -315,7 +344,11 @@ native_channel_shuffle.derivative(self=_no_derivative)
 _GRID: Any = {"public": False, "serves": (FLOATS, "grid_sampler"), "halves": "single", "batched": "fold"}
 
 
-@op(**_GRID)
+def _sizes_of_sampled(self: Any, grid: Any, *settings: Any) -> tuple[int, ...]:
+    return (*self.shape[:2], *grid.shape[1:-1])
+
+
+@op(**_GRID, sizes=_sizes_of_sampled)
 def grid_sampled(self: Any, grid: Any, /, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """Images at the points of a grid, differentiated by its dimensions."""
     return points.sample(self, grid, orders, mode, padding, align)
@@ -331,7 +364,7 @@ grid_sampled.derivative(
 )
 
 
-@op(**_GRID)
+@op(**_GRID, sizes=lambda self, grid, sizes, *others: (*self.shape[:2], *sizes))
 def grid_scattered(self: Any, grid: Any, /, sizes: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """Images of ``sizes`` with each value where its point takes it from, weighted and added up."""
     return points.scatter(self, grid, sizes, orders, mode, padding, align)
@@ -345,7 +378,7 @@ grid_scattered.derivative(
 )
 
 
-@op(**_GRID)
+@op(**_GRID, sizes=lambda values, images, grid, *settings: grid.shape)
 def grid_slopes(values: Any, images: Any, grid: Any, /, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The derivatives, by each dimension of the grid, of ``values`` times samples, summed over channels."""
     return points.slopes(values, images, grid, orders, mode, padding, align)
@@ -402,7 +435,7 @@ def _grid_sampler_grid_rule(
     )
 
 
-@op(node="GridSampler2DBackward0", public=False, precision="single", batched="fold")
+@op(node="GridSampler2DBackward0", public=False, sizes=_sizes_of_sampled, precision="single", batched="fold")
 def grid_sampler_2d(input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """Images (N, C, H, W) at the points (x, y) of a grid (N, h, w, 2), from -1 to 1."""
     return _sampled("grid_sampler_2d_cpu_kernel_impl", input, grid, interpolation_mode, padding_mode, align_corners, 2)
@@ -411,7 +444,7 @@ def grid_sampler_2d(input: Any, grid: Any, /, interpolation_mode: int, padding_m
 grid_sampler_2d.derivative(input=_grid_sampler_input_rule, grid=_grid_sampler_grid_rule)
 
 
-@op(node="GridSampler3DBackward0", public=False, precision="single", batched="fold")
+@op(node="GridSampler3DBackward0", public=False, sizes=_sizes_of_sampled, precision="single", batched="fold")
 def grid_sampler_3d(input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """Volumes (N, C, D, H, W) at the points (x, y, z) of a grid (N, d, h, w, 3), from -1 to 1."""
     return _sampled("grid_sampler3d_cpu", input, grid, interpolation_mode, padding_mode, align_corners, 3)
@@ -423,7 +456,13 @@ grid_sampler_3d.derivative(input=_grid_sampler_input_rule, grid=_grid_sampler_gr
 # -- affine maps -------------------------------------------------------------------------------------------------------
 
 
-@op(node="AffineGridGeneratorBackward0", public=False, halves="single", batched="fold")
+@op(
+    node="AffineGridGeneratorBackward0",
+    public=False,
+    halves="single",
+    sizes=lambda theta, size, align_corners: (len(theta), *size[2:], theta.shape[1]),
+    batched="fold",
+)
 def affine_grid_generator(theta: Any, /, size: Any, align_corners: bool) -> Any:
     """The points that affine maps (N, d, d + 1) give a regular grid of ``size`` (N, C, *sizes): (N, *sizes, d)."""
     base = points.affine_base(tuple(size[2:]), align_corners, theta.dtype)
@@ -433,7 +472,12 @@ def affine_grid_generator(theta: Any, /, size: Any, align_corners: bool) -> Any:
 affine_grid_generator.derivative(theta=lambda grad, size, align_corners: affine_grid_back(grad, size, align_corners))
 
 
-@op(public=False, halves="single", batched="fold")
+@op(
+    public=False,
+    halves="single",
+    sizes=lambda self, size, align_corners: (len(self), self.shape[-1], self.shape[-1] + 1),
+    batched="fold",
+)
 def affine_grid_back(self: Any, /, size: Any, align_corners: bool) -> Any:
     """The adjoint of ``affine_grid_generator``: gradients of points (N, *sizes, d) as those of maps."""
     base = points.affine_base(tuple(size[2:]), align_corners, self.dtype)

@@ -66,16 +66,6 @@ def need_rank(function: str, input: Tensor, least: int, most: int) -> None:
         )
 
 
-def on_meta(input: Tensor) -> bool:
-    """Whether a tensor has a shape but no elements."""
-    return input._array.dtype.metadata is not None
-
-
-def sized(input: Tensor, sizes: Any, dtype: Any = None) -> Tensor:
-    """A tensor of other sizes on the same device, its elements not set: what a meta tensor gives."""
-    return input.new_empty(tuple(sizes), dtype=dtype)  # type: ignore[attr-defined, no-any-return]
-
-
 # -- PyTorch's signatures of views and reshapes, their argument checks, and the in-place forms that only move
 # metadata.
 

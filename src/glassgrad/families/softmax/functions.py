@@ -13,6 +13,7 @@ from ...ground import modes
 from ...ground.dtypes import get_default_dtype
 from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
+from ...ground.meta import blank, marked
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import lifted
@@ -102,6 +103,8 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     kind = logits._array.dtype
 
     def drawn(sizes: tuple[int, ...]) -> Tensor:
+        if kind.metadata is not None:
+            return wrap(blank(sizes, kind))
         noise = -np.log(exponential(default_generator, sizes, kind))
         return wrap(noise if kind.kind in "fcV" else noise.astype(get_default_dtype().numpy))  # of whole numbers: none
 
@@ -112,11 +115,11 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
         return soft
     chosen = np.zeros_like(soft._array)
     if not chosen.ndim:
-        return wrap(np.ones_like(chosen)) - soft.detach() + soft
+        return wrap(marked(np.ones_like(chosen), soft._array)) - soft.detach() + soft
     if not chosen.shape[dim]:
         raise IndexError(f"max(): Expected reduction dim {dim % chosen.ndim} to have non-zero size.")
     np.put_along_axis(chosen, np.expand_dims(soft._array.argmax(dim), dim), 1, dim)
-    return wrap(chosen) - soft.detach() + soft
+    return wrap(marked(chosen, soft._array)) - soft.detach() + soft
 
 
 @composite(method=False)
