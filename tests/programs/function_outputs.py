@@ -283,3 +283,21 @@ def gradient_changes_dtype(torch, show):
     x = torch.ones(2, requires_grad=True)
     Precise.apply(x).sum().backward()
     show("x.grad", x.grad)
+
+
+def a_subclass_given_back(torch, show):
+    """What is given back as it came keeps its type; what is a parameter comes as a tensor."""
+
+    class Kind(torch.Tensor):
+        pass
+
+    class Same(torch.autograd.Function):
+        forward = staticmethod(lambda ctx, x: x)
+        backward = staticmethod(lambda ctx, grad: grad * 2)
+
+    for x in (torch.ones(2).as_subclass(Kind), Kind([1.0, 2.0]).requires_grad_(), torch.nn.Parameter(torch.ones(2))):
+        for given in (x, x * 1):
+            out = Same.apply(given)
+            with torch.no_grad():
+                quiet = Same.apply(given)
+            show("types", [type(out).__name__, type(quiet).__name__, out.requires_grad, out._is_view()])

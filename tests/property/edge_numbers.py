@@ -56,7 +56,7 @@ REASONS = [
     Reason("the ends of exponentials", "slopes", "nan", "soft_margin_loss"),
     Reason("PyTorch forgets the imaginary part", "tangents", "", "pow"),
     Reason("PyTorch shares what is above zero", "slopes", "", "segment_reduce"),
-    Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"(?m)(^|\.)det$"),
+    Reason("PyTorch's derivatives of singular matrices are zero", "tangents|slopes", "", r"(?m)(^|\.)det$"),
     Reason("PyTorch has no tangent of products", "tangents", "", "scatter_reduce"),
     Reason("two rules for one mixed slope", "tangents of slopes", "inf|e\\+", r"binary_cross_entropy\b"),
     Reason("PyTorch's second slopes are others", "of slopes", "", "_weight_norm|embedding"),

@@ -190,6 +190,32 @@ def test_convolutions_lie_as_what_lies_by_channels(sizes, kernel, last):
     assert strides(glassgrad) == strides(torch)
 
 
+TRANSFORMS = "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn hfftn ihfftn".split()
+
+
+def _strides_of_a_transform(lib, seed):
+    """Where the result of a random transform lies, but for dimensions of size 1; None where it is refused."""
+    draw = random.Random(seed)
+    sizes = [draw.choice((1, 2, 3, 4)) for _ in range(draw.randint(1, 5))]
+    order = draw.sample(range(len(sizes)), len(sizes))
+    tensor = lib.zeros(sizes, dtype=getattr(lib, draw.choice(("uint8", "float32", "complex64")))).permute(order)
+    if draw.random() < 0.2:
+        tensor = tensor[..., :1].expand(tensor.shape)
+    name, dims = draw.choice(TRANSFORMS), draw.sample(range(len(sizes)), draw.randint(1, len(sizes)))
+    try:
+        result = getattr(lib.fft, name)(tensor, dim=dims if name.endswith("n") else dims[0])
+    except RuntimeError:  # of complex numbers as real ones, of one element as half of none
+        return None
+    return [stride for size, stride in zip(result.shape, result.stride(), strict=True) if size > 1]
+
+
+def test_fourier_transforms_lie_as_torchs():
+    """The transformed dimensions innermost, the others in the order in which they lay."""
+    told = [(_strides_of_a_transform(glassgrad, seed), _strides_of_a_transform(torch, seed)) for seed in seeds(1000)]
+    assert all(ours == theirs for ours, theirs in told)
+    assert sum(ours is not None for ours, _ in told) > len(told) / 2
+
+
 def _rows_in_a_batch(lib, sample):
     """Of each result of a sample call, on one example of a batch and alone, whether it lies row by row."""
     *lines, call = Text(1, sample).lines

@@ -30,7 +30,7 @@ LEFT_OUT = re.compile(
 #: Where, as in PyTorch, gradients are no slopes: constants in place, places that are met twice, sizes below zero, ends
 #: that are equal; and what reads the memory of a batch.
 NO_LAW = re.compile(
-    r"\beq_|as_strided|unfold|put(_|\()|index_copy|\[torch.*\] .?=|scatter|polar|cdist|clamp_?\(\w+, \w"
+    r"\beq_|as_strided|unfold|put(_|\()|index_copy|\[torch.*\] .?=|scatter|polar|cdist|clamp_?\(\w+, \w|broadcast_t"
 )
 #: What transforms refuse, in PyTorch's words or, as that does, of numbers that are truth values alone.
 REFUSED = re.compile(

@@ -25,10 +25,16 @@ def _in_lines(self: Any, dim: tuple[int, ...], last: int, transform: Callable[[A
     """
     if len(dim) == 1 and dim[0] == self.ndim - 1 and self.flags.c_contiguous:
         return transform(self, dim)
-    strides = strides_of(self)
     others = [axis for axis in range(self.ndim) if axis not in dim]
-    inner = (*sorted(dim[: len(dim) - last], key=lambda axis: -strides[axis]), *dim[len(dim) - last :])
-    order = (*sorted(others, key=lambda axis: -strides[axis]), *inner)
+    first, inner = dim[: len(dim) - last], dim[len(dim) - last :]
+    if self.flags.c_contiguous:
+        order = (*others, *sorted(first), *inner)
+        if order == tuple(range(self.ndim)):
+            return transform(self, order[len(others) :])
+    else:
+        axes = [*others, *first]
+        axes.sort(key=strides_of(self).__getitem__, reverse=True)
+        order = (*[axis for axis in axes if axis in others], *[axis for axis in axes if axis in first], *inner)
     lines = np.ascontiguousarray(self.transpose(order))
     result = np.ascontiguousarray(transform(lines, tuple(range(len(others), self.ndim))))
     return result.transpose([order.index(axis) for axis in range(self.ndim)])
