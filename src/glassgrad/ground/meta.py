@@ -47,5 +47,5 @@ def cast_to(array: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def marked(part: Any, source: Any) -> Any:
-    """A part of an array's elements, with the mark of meta tensors if it has it, which NumPy's views may lose."""
+    """An array with the mark of meta tensors if ``source`` has it, which NumPy's real parts lose."""
     return part.view(np.dtype(part.dtype, metadata={"device": "meta"})) if source.dtype.metadata else part

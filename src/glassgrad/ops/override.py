@@ -121,6 +121,9 @@ def shapes_only(row: Row, inputs: Sequence[Any], settings: Sequence[Any]) -> Any
             return blank(shape, kind)
         kinds = [kind if position in row.differentiable else _PLACE for position in range(len(row.outputs))]
         return tuple([blank(shape, kind) for kind in kinds])
+    if "generator" in row.settings:  # nothing is drawn, and refused what is refused of no elements
+        row.kernel(*[_stand_in((0,), a.dtype, False) for a in arrays], *settings)
+        return blank(np.broadcast_shapes(*[a.shape for a in arrays]), arrays[0].dtype)
     shapes = [a.shape for a in arrays] + [_whole_numbers(value) for value in settings]
     sizes = sorted({n for shape in shapes for n in shape if n > _SMALL})
     if sum(math.prod(shape) for shape in shapes) <= _FEW or len(sizes) > len(_STAND_INS[0]):

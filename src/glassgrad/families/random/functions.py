@@ -287,6 +287,7 @@ _BERNOULLI = (
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
     check_generator("bernoulli", generator)
+    need_tensor("bernoulli", "input", 1, input)
     if modes.transforming:
         input = lifted.chances(input)
     if out is not None:

@@ -46,48 +46,44 @@ def placed(self: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
     return draw(tuple(self.shape[axis] for axis in order)).transpose(back)
 
 
-#: The columns of what has the shape of the first input; on meta nothing is drawn for it.
-_DRAWN: Any = {"public": False, "sizes": lambda self, *settings: self.shape}
-
-
-@op(node="NormalBackward0", **_DRAWN)
+@op(node="NormalBackward0", public=False)
 def normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
     """Normal numbers in the shape of ``self``."""
     gap = not self.flags.c_contiguous
     return placed(self, lambda n: draws.normal(source(generator), n, self.dtype, mean, std, contiguous=not gap))
 
 
-@op(node="UniformBackward0", **_DRAWN)
+@op(node="UniformBackward0", public=False)
 def uniform_over(self: Any, /, low: float, high: float, generator: Any) -> Any:
     """Numbers spread evenly from ``low`` to ``high`` in the shape of ``self``."""
     return placed(self, lambda n: draws.uniform(source(generator), n, self.dtype, low, high))
 
 
-@op(node="RandomBackward2", **_DRAWN)
+@op(node="RandomBackward2", public=False)
 def random_over(self: Any, /, generator: Any) -> Any:
     """Whole numbers over all that the dtype of ``self`` counts exactly."""
     return placed(self, lambda n: draws.random_(source(generator), n, self.dtype))
 
 
-@op(node="RandomBackward1", **_DRAWN)
+@op(node="RandomBackward1", public=False)
 def random_below(self: Any, /, high: int, generator: Any) -> Any:
     """Whole numbers from 0 to ``high - 1`` in the shape of ``self``."""
     return placed(self, lambda n: draws.random_(source(generator), n, self.dtype, 0, high))
 
 
-@op(node="RandomBackward0", **_DRAWN)
+@op(node="RandomBackward0", public=False)
 def random_between(self: Any, /, low: int, high: Any, generator: Any) -> Any:
     """Whole numbers from ``low`` to ``high - 1``, or up to the largest, in the shape of ``self``."""
     return placed(self, lambda n: draws.random_(source(generator), n, self.dtype, low, high))
 
 
-@op(node="BernoulliBackward2", **_DRAWN)
+@op(node="BernoulliBackward2", public=False)
 def bernoulli_over(self: Any, /, p: float, generator: Any) -> Any:
     """Ones with chance ``p``, else zeros, in the shape of ``self``."""
     return placed(self, lambda n: draws.bernoulli(source(generator), p, n, self.dtype))
 
 
-@op(node="BernoulliBackward1", **_DRAWN)
+@op(node="BernoulliBackward1", public=False)
 def bernoulli_by(self: Any, p: Any, /, generator: Any) -> Any:
     """Ones with the chances of ``p``, which broadcasts, in the shape of ``self``."""
     if self.ndim < 2:
@@ -103,38 +99,38 @@ def bernoulli_by(self: Any, p: Any, /, generator: Any) -> Any:
 bernoulli_by.derivative(self=lambda grad: nothing(grad), p=lambda grad, p_sizes: nothing_of(grad, p_sizes))
 
 
-@op(node="ExponentialBackward0", **_DRAWN)
+@op(node="ExponentialBackward0", public=False)
 def exponential_over(self: Any, /, lambd: float, generator: Any) -> Any:
     """Waiting times of rate ``lambd`` in the shape of ``self``."""
     return placed(self, lambda n: draws.exponential(source(generator), n, self.dtype, lambd))
 
 
-@op(node="GeometricBackward0", **_DRAWN)
+@op(node="GeometricBackward0", public=False)
 def geometric_over(self: Any, /, p: float, generator: Any) -> Any:
     """Numbers of trials up to the first success of chance ``p`` in the shape of ``self``."""
     return placed(self, lambda n: draws.geometric(source(generator), n, self.dtype, p))
 
 
-@op(node="CauchyBackward0", **_DRAWN)
+@op(node="CauchyBackward0", public=False)
 def cauchy_over(self: Any, /, median: float, sigma: float, generator: Any) -> Any:
     """Numbers of the Cauchy distribution in the shape of ``self``."""
     return placed(self, lambda n: draws.cauchy(source(generator), n, self.dtype, median, sigma))
 
 
-@op(node="LogNormalBackward0", **_DRAWN)
+@op(node="LogNormalBackward0", public=False)
 def log_normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
     """Exponentials of normal numbers in the shape of ``self``."""
     return placed(self, lambda n: draws.log_normal(source(generator), n, self.dtype, mean, std))
 
 
-@op(node="BernoulliBackward0", **_DRAWN)
+@op(node="BernoulliBackward0", public=False)
 def bernoulli_like(self: Any, /, generator: Any) -> Any:
     """Ones with the chances that ``self`` holds, else zeros."""
     array = np.asarray(self)
     return draws.bernoulli(source(generator), array, array.shape, array.dtype)
 
 
-@op(out=None, sizes=_DRAWN["sizes"])
+@op(out=None)
 def poisson(self: Any, /, generator: Any = None) -> Any:
     """Counts of events whose mean numbers ``self`` holds."""
     if self.dtype.kind not in "fV":
@@ -142,11 +138,7 @@ def poisson(self: Any, /, generator: Any = None) -> Any:
     return counts.poisson(source(generator), np.asarray(self)).astype(self.dtype)
 
 
-@op(
-    node="NormalBackward3",
-    public=False,
-    sizes=lambda mean, std, generator: np.broadcast_shapes(mean.shape, std.shape),
-)
+@op(node="NormalBackward3", public=False)
 def normal_by_both(mean: Any, std: Any, /, generator: Any) -> Any:
     """Normal numbers, each with its own mean and deviation."""
     return draws.normal_of(source(generator), np.asarray(mean), np.asarray(std))
@@ -157,7 +149,7 @@ normal_by_both.derivative(
 )
 
 
-@op(node="NormalBackward1", **_DRAWN)
+@op(node="NormalBackward1", public=False)
 def normal_by_mean(mean: Any, /, std: float, generator: Any) -> Any:
     """Normal numbers, each with its own mean."""
     return draws.normal_of(source(generator), np.asarray(mean), std)
@@ -166,7 +158,7 @@ def normal_by_mean(mean: Any, /, std: float, generator: Any) -> Any:
 normal_by_mean.derivative(mean=lambda grad: nothing(grad))
 
 
-@op(node="NormalBackward2", **_DRAWN)
+@op(node="NormalBackward2", public=False)
 def normal_by_std(std: Any, /, mean: float, generator: Any) -> Any:
     """Normal numbers, each with its own deviation."""
     return draws.normal_of(source(generator), mean, np.asarray(std))
