@@ -46,7 +46,7 @@ OWN_REASONS = [
     Reason("PyTorch rearranges shared tangents", "tangents", "", r"\.(swap\w+|transpose|t|(un)?squeeze)_\([^\n]*\Z"),
     Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"det\("),
     Reason("which of equal elements", "tangents", "", r"\.(kthvalue|topk|median|mode|\w*quantile)\("),
-    Reason("rounding decides which is less", "tangents|numbers", "", r"(solve|inv)\((.|\n)*\b(min|max|sign|sgn)\w*\("),
+    Reason("rounding decides which is less", "tangents|numbers", "", r"(solve|inv)\((.|\n)*(min|max|si?gn|relu)\w*\("),
     Reason("PyTorch's tangents of what is repeated are leaves", "taken", "a leaf Variable", "repeat_interleave"),
     Reason("on which side of zero rounding leaves a part", "numbers", "3\\.14", r"fft\w*\((.|\n)*angle\("),
     Reason("on which side of zero rounding leaves a part", "tangents", "j", r"fft\w*\((.|\n)*(pow|\*\*|log|sqrt)"),

@@ -66,10 +66,10 @@ def _constants(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tupl
     if row.lenient:
         settings = [number_of(setting) for setting in settings]
     return tuple([
-        settings[at] if not is_size
-        else [None if array is None else array.shape for array in arrays] if row.listed
-        else None if arrays[at] is None else arrays[at].shape
-        for is_size, at in row.plan.constants
+        settings[at] if fact is None
+        else [None if array is None else getattr(array, fact) for array in arrays] if row.listed
+        else None if arrays[at] is None else getattr(arrays[at], fact)
+        for fact, at in row.plan.constants
     ])  # fmt: skip
 
 

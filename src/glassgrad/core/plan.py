@@ -50,6 +50,15 @@ class Rule(NamedTuple):
     lifted: Callable[..., Any]
 
 
+def fact_of(inputs: Sequence[str], name: str) -> tuple[str, str] | None:
+    """Which input's array a rule's parameter is "shape" or "strides" of; None where it is neither."""
+    of, _, what = name.rpartition("_")
+    return (of, _FACTS[what]) if what in _FACTS and of in inputs else None
+
+
+_FACTS = {"sizes": "shape", "strides": "strides"}
+
+
 class Plan:
     """What a call of one row does, as data.
 
@@ -62,7 +71,8 @@ class Plan:
     ruled_inputs  positions of the inputs that have a rule: each is an edge of the record
     saved_inputs   the inputs that are saved
     saved_results  the outputs that are saved: (slot, which output)
-    constants      what ``record.constants`` holds: (whether sizes, of which input or which setting)
+    constants      what ``record.constants`` holds: ("shape" or "strides" of an input's array, or None; of which input,
+                   or which setting)
     saves     all that is saved, by name: name -> ("tensor" | "result" | "constant", slot)
     rules     the rules
     broadcasts  whether gradients may have other sizes than their inputs, and are made to fit
@@ -111,10 +121,11 @@ class Plan:
             if how == "result"
         )
         self.constants = tuple(
-            (True, positions[name[:-6]]) if self._is_sizes(row, name) else (False, row.settings.index(name))
+            (None, row.settings.index(name)) if (fact := fact_of(row.inputs, name)) is None
+            else (fact[1], positions[fact[0]])
             for name, (how, _) in self.saves.items()
             if how == "constant"
-        )
+        )  # fmt: skip
         self.rules = tuple(
             Rule(
                 tuple(followed.index(name) for name in names),
@@ -131,10 +142,6 @@ class Plan:
         return range(len(flat)) if self.listed else self.ruled_inputs
 
     @staticmethod
-    def _is_sizes(row: Row, name: str) -> bool:
-        return name.endswith("_sizes") and name[:-6] in row.inputs
-
-    @staticmethod
     def _readers(row: Row, name: str, followed: list[str]) -> tuple[int, ...]:
         """The edges whose rules read an input."""
         return tuple(followed.index(target) for names, _, wanted in row.rules if name in wanted for target in names)
@@ -145,7 +152,7 @@ class Plan:
         wanted = dict.fromkeys(name for _, _, names in row.rules for name in names)
         tensors = [name for name in wanted if name in row.inputs]
         results = [name for name in wanted if name == "result" or name in row.outputs]
-        settings = [name for name in wanted if Plan._is_sizes(row, name) or name in row.settings]
+        settings = [name for name in wanted if fact_of(row.inputs, name) or name in row.settings]
         saves = {name: ("tensor", slot) for slot, name in enumerate(tensors)}
         saves.update({name: ("result", slot) for slot, name in enumerate(results, len(tensors))})
         saves.update({name: ("constant", slot) for slot, name in enumerate(settings)})
@@ -160,7 +167,7 @@ class Plan:
     def _kind(self, row: Row) -> Kind:
         shown: dict[str, tuple[str, Any]] = {}
         for name, where in self.saves.items():
-            if name not in row.hidden:
+            if name not in row.hidden and not name.endswith("_strides"):
                 shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = where
         for name, (source, function) in row.shows.items():
             shown[name] = ("derived", (self.saves[source], function))

@@ -2,8 +2,8 @@
 
 A row is a kernel on arrays (tensors before ``/``, settings after), one rule for each differentiable input, and its
 spellings.  A rule may name ``grad`` (or ``grads``, of a row with several outputs), any input, any setting,
-``<input>_sizes``, ``result`` (or an output's name) and ``needs`` (which gradients are wanted): what it names is what
-its record saves.
+``<input>_sizes``, ``<input>_strides`` (in bytes), ``result`` (or an output's name) and ``needs`` (which gradients are
+wanted): what it names is what its record saves.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class Row:
     def _add(self, names: tuple[str, ...], rule: Callable[..., Any]) -> None:
         code = rule.__code__
         known = {*self.inputs, *self.settings, *self.outputs, "grad", "grads", "result", "needs"}
-        known |= {f"{name}_sizes" for name in self.inputs}
+        known |= {f"{name}_{fact}" for name in self.inputs for fact in ("sizes", "strides")}
         wanted = code.co_varnames[: code.co_argcount]
         for name in (*names, *wanted):
             if name not in known:

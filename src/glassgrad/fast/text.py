@@ -298,10 +298,10 @@ def _record(row: Row, run: str = "run") -> list[str]:
             lines.append(f"v{slot} = {'0' if plan.carry == (number,) else f'share(o{number})'}")
     lines.append(f"n.saved = ({', '.join(entries[slot] for slot in sorted(entries))})")
     settings = []
-    for is_sizes, at in plan.constants:
+    for fact, at in plan.constants:
         absent = f"None if a{at} is None else " if at in plan.optional else ""
-        if is_sizes:
-            settings.append(f"{absent}a{at}.shape")
+        if fact:
+            settings.append(f"{absent}a{at}.{fact}")
         else:
             settings.append(f"number_of({row.settings[at]})" if row.lenient else row.settings[at])
     lines.append(f"n.constants = {_tuple(settings) if settings else '()'}")
@@ -429,7 +429,7 @@ def _views_caller(row: Row) -> list[str]:
 def _listed_caller(row: Row) -> list[str]:
     """The caller of a row over a list of tensors (``cat``, ``stack``) whose rule needs none of them."""
     name, fallback = row.name, _fallback(row)
-    settings = ["[x.shape for x in a]" if is_sizes else row.settings[at] for is_sizes, at in row.plan.constants]
+    settings = [f"[x.{fact} for x in a]" if fact else row.settings[at] for fact, at in row.plan.constants]
     strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday_dtypes)
     return [
         f"def {name}({_signature(row)}):",

@@ -183,7 +183,8 @@ def multi_margin_loss(
     margin = number_of("multi_margin_loss", "margin", 4, margin)
     if isinstance(margin, complex):
         raise RuntimeError("value cannot be converted to type float without overflow")
-    no_slope("multi_margin_loss", weight=weight)
+    if isinstance(target, Tensor):  # which is refused first
+        no_slope("multi_margin_loss", weight=weight)
     return rows.multi_margin_loss(input, target, weight, p, margin, mode)
 
 

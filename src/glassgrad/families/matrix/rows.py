@@ -144,28 +144,35 @@ def on_tensors(check: Callable[..., None]) -> Callable[..., None]:
 # -- rules speak in transposes; on arrays these are one call of BLAS --------------------------------------------------
 
 
-@on_arrays(lambda grad, mat2: product(grad, mat2.T))
-def by_transposed(grad: Any, mat2: Any) -> Any:
-    """``grad @ mat2.T``."""
-    return mm(grad, t(mat2))
-
-
 @on_arrays(lambda mat1, grad: product(mat1.T, grad))
 def transposed_by(mat1: Any, grad: Any) -> Any:
     """``mat1.T @ grad``."""
     return mm(t(mat1), grad)
 
 
-def _turned_by(mat1: Any, grad: Any) -> Any:
+def _is_turned(strides: tuple[int, ...]) -> bool:
+    """Whether a matrix lies column by column, as the transposed weight of a linear layer; its gradient does then."""
+    return strides[0] < strides[1]
+
+
+@on_arrays(lambda grad, mat2, strides: product(mat2, grad.T).T if strides[0] < strides[1] else product(grad, mat2.T))
+def slope_of_left(grad: Any, mat2: Any, strides: tuple[int, ...]) -> Any:
+    """``grad @ mat2.T``, the gradient of a first factor of these ``strides``."""
+    return t(mm(mat2, t(grad))) if _is_turned(strides) else mm(grad, t(mat2))
+
+
+def _slope_of_right(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
+    if not strides[0] < strides[1]:
+        return product(mat1.T, grad)
     if grad.size >= compiled.least and (turned := compiled.matrix.served(grad.T, mat1)) is not None:
         return turned.T
-    return product(mat1.T, grad)
+    return product(grad.T, mat1).T
 
 
-@on_arrays(_turned_by)
-def turned_by(mat1: Any, grad: Any) -> Any:
-    """``mat1.T @ grad``; if large, column by column in memory, as the transposed weight of a linear layer lies."""
-    return mm(t(mat1), grad)
+@on_arrays(_slope_of_right)
+def slope_of_right(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
+    """``mat1.T @ grad``, the gradient of a second factor of these ``strides``."""
+    return t(mm(t(grad), mat1)) if _is_turned(strides) else mm(t(mat1), grad)
 
 
 @on_arrays(lambda grad, factor: grad if factor == 1 else grad * grad.dtype.type(factor))
@@ -244,8 +251,8 @@ def mm(self: Any, mat2: Any, /) -> Any:
 
 
 mm.derivative(
-    self=lambda grad, mat2: by_transposed(grad, mat2),
-    mat2=lambda grad, self: transposed_by(self, grad),
+    self=lambda grad, mat2, self_strides: slope_of_left(grad, mat2, self_strides),
+    mat2=lambda grad, self, mat2_strides: slope_of_right(self, grad, mat2_strides),
 )
 
 
@@ -298,8 +305,8 @@ addmm.derivative(
     self=lambda grad, self_sizes, mat2_sizes, beta: times(
         column_sums(grad) if self_sizes == mat2_sizes[1:] else narrowed(grad, self_sizes), beta
     ),
-    mat1=lambda grad, mat2, alpha: times(by_transposed(grad, mat2), alpha),
-    mat2=lambda grad, mat1, alpha: times(turned_by(mat1, grad), alpha),
+    mat1=lambda grad, mat2, mat1_strides, alpha: times(slope_of_left(grad, mat2, mat1_strides), alpha),
+    mat2=lambda grad, mat1, mat2_strides, alpha: times(slope_of_right(mat1, grad, mat2_strides), alpha),
 )
 
 
@@ -482,7 +489,11 @@ def unfold(record: Record) -> None:
     if weight is not None:
         turned = Record.of(t.row.plan.kind, (weight,))
         turned.sequence = record.sequence - 0.5
-    settings = {"alpha": 1, "beta": 1, "self_sizes": sizes[:1], "mat2_sizes": sizes[::-1]}
+    rows, columns = (1, 0), (0, 1)  # strides of what lies row by row, and of its transpose
+    settings = {
+        "alpha": 1, "beta": 1, "self_sizes": sizes[:1], "mat2_sizes": sizes[::-1],
+        "mat1_strides": rows, "mat2_strides": columns,
+    }  # fmt: skip
     saves = addmm.row.plan.saves
     if not is_freed:
         mat1_at, weight_at = (2 * linear_2d.row.plan.saves[name][1] for name in ("mat1", "weight"))

@@ -13,7 +13,7 @@ from ...ground import modes
 from ...ground.dtypes import get_default_dtype
 from ...ground.generator import default_generator
 from ...ground.listening import asking, audible
-from ...ground.meta import blank, marked
+from ...ground.meta import blank
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor import lifted
@@ -113,13 +113,9 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     soft = softmax_along((logits + noise) / tau, dim)
     if not hard:
         return soft
-    chosen = np.zeros_like(soft._array)
-    if not chosen.ndim:
-        return wrap(marked(np.ones_like(chosen), soft._array)) - soft.detach() + soft
-    if not chosen.shape[dim]:
-        raise IndexError(f"max(): Expected reduction dim {dim % chosen.ndim} to have non-zero size.")
-    np.put_along_axis(chosen, np.expand_dims(soft._array.argmax(dim), dim), 1, dim)
-    return wrap(marked(chosen, soft._array)) - soft.detach() + soft
+    sure = soft.detach()
+    chosen = sure.new_zeros(sure.shape).scatter_(dim, sure.max(dim, keepdim=True)[1], 1.0)  # type: ignore[attr-defined]
+    return chosen - sure + soft
 
 
 @composite(method=False)
