@@ -292,6 +292,30 @@ def test_vmap_of_no_example_has_the_sizes_of_one(part):
     assert tried > 400
 
 
+@pytest.mark.once
+def test_what_is_drawn_for_all_examples_is_drawn_once():
+    """After ``vmap(f, randomness="same")`` the generator stands where one call of ``f`` leaves it."""
+    tried = 0
+    for sample in SAMPLES:
+        case = Case(sample)  # which sets the seed
+        start = glassgrad.manual_seed(0).get_state()
+        case(*case.leaves)
+        end = glassgrad.get_rng_state()
+        if glassgrad.equal(start, end):
+            continue
+        batch = [glassgrad.stack([leaf.detach()] * 2) for leaf in case.leaves]
+        try:
+            outs = glassgrad.func.vmap(case, randomness="same")(*batch)
+        except RuntimeError as error:
+            assert is_refused(case, error)
+            continue
+        tried += 1
+        assert glassgrad.equal(glassgrad.get_rng_state(), end), sample.id
+        for out, alone in zip(outs, case(*case.leaves), strict=True):
+            np.testing.assert_allclose(array(out[0]), array(alone), rtol=1e-6, err_msg=sample.id)
+    assert tried > 20
+
+
 #: What follows from values that no example has; what has no gradient by one of its leaves.
 NO_EXAMPLE = (
     "follows from values|storage|calling .item|number of classes from empty|padded_sequence.*greater than 0|"

@@ -113,9 +113,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     soft = softmax_along((logits + noise) / tau, dim)
     if not hard:
         return soft
-    sure = soft.detach()
-    chosen = sure.new_zeros(sure.shape).scatter_(dim, sure.max(dim, keepdim=True)[1], 1.0)  # type: ignore[attr-defined]
-    return chosen - sure + soft
+    return rows.hardened(soft, dim % max(soft._array.ndim, 1)) - soft.detach() + soft  # type: ignore[attr-defined, no-any-return]
 
 
 @composite(method=False)

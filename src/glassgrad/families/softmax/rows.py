@@ -235,3 +235,15 @@ def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
 shares.derivative(
     self=lambda grad, result, dim: result * (grad - sum_dim(grad * result, dim, True) / sum_dim(result, dim, True))
 )
+
+
+@op(constant=True, public=False, batched="dims")
+def hardened(self: Any, /, dim: int) -> Any:
+    """One at the first of the largest elements of each line along ``dim``, else zeros."""
+    if not self.ndim:
+        return np.ones_like(self)
+    if not self.shape[dim]:
+        raise IndexError(f"max(): Expected reduction dim {dim} to have non-zero size.")
+    ones = np.zeros_like(self)
+    np.put_along_axis(ones, np.expand_dims(self.argmax(dim), dim), 1, dim)
+    return ones
