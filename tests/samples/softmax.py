@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import given, ints, sample, t
 
 _FAR = [[200.0, -300.0, 199.0], [-500.0, -501.0, -502.0]]
@@ -41,4 +43,6 @@ SAMPLES = [
     sample("logsumexp", given(_FAR, "float"), 1, label="far in float32", only=("float32",), second=False),
     sample("logsumexp", ints(2, 3), 0),
     sample("logsumexp", t(), 0),
+    sample("row.hardened", t(2, 3), 1, gradient=False, reference=lambda a, dim: np.eye(3, dtype=a.dtype)[a.argmax(1)]),
+    sample("row.hardened", t(), 0, gradient=False, reference=lambda a, dim: np.ones_like(a)),
 ]
