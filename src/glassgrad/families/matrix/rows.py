@@ -155,14 +155,14 @@ def _is_turned(strides: tuple[int, ...]) -> bool:
     return strides[0] < strides[1]
 
 
-@on_arrays(lambda grad, mat2, strides: product(mat2, grad.T).T if strides[0] < strides[1] else product(grad, mat2.T))
+@on_arrays(lambda grad, mat2, strides: product(mat2, grad.T).T if _is_turned(strides) else product(grad, mat2.T))
 def slope_of_left(grad: Any, mat2: Any, strides: tuple[int, ...]) -> Any:
     """``grad @ mat2.T``, the gradient of a first factor of these ``strides``."""
     return t(mm(mat2, t(grad))) if _is_turned(strides) else mm(grad, t(mat2))
 
 
 def _slope_of_right(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
-    if not strides[0] < strides[1]:
+    if not _is_turned(strides):
         return product(mat1.T, grad)
     if grad.size >= compiled.least and (turned := compiled.matrix.served(grad.T, mat1)) is not None:
         return turned.T
