@@ -514,7 +514,7 @@ TRAINED = [
     Reason("slopes of layers that PyTorch lacks", "taken", "derivative for .?(aten::|_cdist)"),
     Reason("what transforms lack in PyTorch", "taken", "value out of a tracing tensor", "linearize"),
     Reason("what is traced keeps its numbers", "numbers", r"running_", r"Norm\w*\([^\n]*None(.|\n)*jit\.trace"),
-    Reason("what transforms lack in PyTorch", "taken|words", "the broadcast|Batching rule|have storage", r"torch\.func"),
+    Reason("what transforms lack in PyTorch", "taken|words", "the broadc|Batching rule|have storage", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "taken", "NYI", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "words|type", "Batching rule not implemented", r"torch\.func"),
     Reason("what transforms lack in PyTorch", "taken|type|words", "forward (mode )?AD", r"torch\.func"),
