@@ -156,12 +156,12 @@ def _is_turned(strides: tuple[int, ...]) -> bool:
 
 
 @on_arrays(lambda grad, mat2, strides: product(mat2, grad.T).T if _is_turned(strides) else product(grad, mat2.T))
-def slope_of_left(grad: Any, mat2: Any, strides: tuple[int, ...]) -> Any:
+def times_transposed(grad: Any, mat2: Any, strides: tuple[int, ...]) -> Any:
     """``grad @ mat2.T``, the gradient of a first factor of these ``strides``."""
     return t(mm(mat2, t(grad))) if _is_turned(strides) else mm(grad, t(mat2))
 
 
-def _slope_of_right(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
+def _transposed_times(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
     if not _is_turned(strides):
         return product(mat1.T, grad)
     if grad.size >= compiled.least and (turned := compiled.matrix.served(grad.T, mat1)) is not None:
@@ -169,8 +169,8 @@ def _slope_of_right(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
     return product(grad.T, mat1).T
 
 
-@on_arrays(_slope_of_right)
-def slope_of_right(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
+@on_arrays(_transposed_times)
+def transposed_times(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
     """``mat1.T @ grad``, the gradient of a second factor of these ``strides``."""
     return t(mm(t(grad), mat1)) if _is_turned(strides) else mm(t(mat1), grad)
 
@@ -251,8 +251,8 @@ def mm(self: Any, mat2: Any, /) -> Any:
 
 
 mm.derivative(
-    self=lambda grad, mat2, self_strides: slope_of_left(grad, mat2, self_strides),
-    mat2=lambda grad, self, mat2_strides: slope_of_right(self, grad, mat2_strides),
+    self=lambda grad, mat2, self_strides: times_transposed(grad, mat2, self_strides),
+    mat2=lambda grad, self, mat2_strides: transposed_times(self, grad, mat2_strides),
 )
 
 
@@ -305,8 +305,8 @@ addmm.derivative(
     self=lambda grad, self_sizes, mat2_sizes, beta: times(
         column_sums(grad) if self_sizes == mat2_sizes[1:] else narrowed(grad, self_sizes), beta
     ),
-    mat1=lambda grad, mat2, mat1_strides, alpha: times(slope_of_left(grad, mat2, mat1_strides), alpha),
-    mat2=lambda grad, mat1, mat2_strides, alpha: times(slope_of_right(mat1, grad, mat2_strides), alpha),
+    mat1=lambda grad, mat2, mat1_strides, alpha: times(times_transposed(grad, mat2, mat1_strides), alpha),
+    mat2=lambda grad, mat1, mat2_strides, alpha: times(transposed_times(mat1, grad, mat2_strides), alpha),
 )
 
 
