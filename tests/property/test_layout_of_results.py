@@ -190,6 +190,33 @@ def test_convolutions_lie_as_what_lies_by_channels(sizes, kernel, last):
     assert strides(glassgrad) == strides(torch)
 
 
+PRODUCTS = {
+    "linear": lambda lib, x, w, b: lib.nn.functional.linear(x, w),
+    "linear with a bias": lambda lib, x, w, b: lib.nn.functional.linear(x, w, b),
+    "times a transpose": lambda lib, x, w, b: x @ w.t(),
+    "times a matrix": lambda lib, x, w, b: x @ w.t().contiguous(),
+    "a transpose times": lambda lib, x, w, b: w @ x.reshape(-1, 3).t(),
+    "addmm": lambda lib, x, w, b: lib.addmm(b, x.reshape(-1, 3), w.t()),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("sizes", [(4, 3), (2, 4, 3)])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_gradients_of_factors_lie_as_torchs(name, sizes, recorded):
+    """So that what views them in other sizes, as many do to compare or to collect them, goes on."""
+
+    def strides(lib):
+        leaves = [lib.ones(n, requires_grad=True) for n in (sizes, (5, 3), (5,))]
+        total = PRODUCTS[name](lib, *leaves).square().sum()
+        slopes = lib.autograd.grad(total, leaves, create_graph=recorded, allow_unused=True)
+        within = lib.func.grad(lambda *some: PRODUCTS[name](lib, *some).square().sum(), (0, 1, 2))
+        alone = within(*[leaf.detach() for leaf in leaves])
+        return [slope if slope is None else slope.stride() for slope in slopes], [slope.stride() for slope in alone]
+
+    assert strides(glassgrad) == strides(torch)
+
+
 TRANSFORMS = "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn hfftn ihfftn".split()
 
 
