@@ -424,6 +424,8 @@ CALLS = {
         c.index_put((i[:0, 0],), torch.ones(2, 0)) | a.clone().__setitem__(i[:0, 0], torch.ones(2, 0, 2, 3))
         torch.nn.functional.embedding_bag(i, b[0], mode='max')
         torch.nn.functional.embedding_bag(i, b[0].double()) | torch.nn.functional.embedding_bag(i, b[0].mT)
+        i.byte()[0, :1].expand(3).view(torch.int32) | c[::2].view(torch.float64) | c[:0].view(2, 0).mT.view(torch.int8)
+        c.as_strided((3,), (8,), 1).view(torch.float64) | c.as_strided((2, 2), (3, 1), 2).view(torch.float64)
         torch.histc(torch.tensor([-3e38, 3e38, 1e38]), 4) | torch.histc(torch.tensor([3e38, 1e38, 3e38]), 4, 1e38, 3e38)
     """,
     "what is warned of": """

@@ -17,6 +17,7 @@ from ...ground.hidden import Hidden
 from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ground.size import Size
+from ...ground.window import strides_of
 from ...ops.declare import composite
 from ...tensor import lifted, writable
 from ...tensor.hooks import fit_gradients
@@ -136,16 +137,41 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
 
 
 def _reread(self: Tensor, kind: Any) -> Tensor:
+    """The memory of a tensor as elements of another dtype."""
+    if self._array.dtype.itemsize != kind.numpy.itemsize:
+        _check_elements(self, kind)
     if isinstance(self, lifted.Lifted):
         return rows.view_dtype(self, kind)
     counter = share(self)  # and its data is memory from now on, no scalar
     out = rows.view_dtype(self, kind)
-    ratio = kind.numpy.itemsize // self._array.itemsize
-    if ratio > 1 and (start := self.storage_offset()) % ratio:  # type: ignore[attr-defined]
-        names = f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)"
-        raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} to view {names}, but got {start}")
     out._counter = counter  # no view as far as gradients go, but whoever saved the one is to see writes to the other
     return out
+
+
+def _check_elements(self: Tensor, kind: Any) -> None:
+    """Raise PyTorch's error where elements of another size do not lie as those of a tensor do."""
+    array, was = self._array, self._array.dtype.itemsize
+
+    def refused(what: str, has: str, number: int) -> RuntimeError:
+        names = f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes)"
+        return RuntimeError(f"self.{what} {has} to view {names}{f', but got {number}' if array.ndim else ''}")
+
+    if not array.ndim:
+        raise refused("dim()", "cannot be 0", 0)
+    strides, ratio = strides_of(array), kind.numpy.itemsize // was
+    if ratio < 2:
+        if strides[-1] != 1:
+            raise refused("stride(-1)", "must be 1", strides[-1])
+        return
+    start = 0 if isinstance(self, lifted.Lifted) else self.storage_offset()  # type: ignore[attr-defined]
+    for what, number in (("size(-1)", array.shape[-1]), ("storage_offset()", start)):
+        if number % ratio:
+            raise refused(what, f"must be divisible by {ratio}", number)
+    if strides[-1] != 1:
+        raise refused("stride(-1)", "must be 1", strides[-1])
+    for index, stride in enumerate(strides[:-1]):
+        if stride % ratio:
+            raise refused(f"stride({index})", f"must be divisible by {ratio}", stride)
 
 
 def _neither(value: Any) -> TypeError:

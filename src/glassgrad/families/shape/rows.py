@@ -222,23 +222,7 @@ def view_dtype(self: Any, /, dtype: Any) -> Any:
 
     It shares memory but, as in PyTorch, is not tracked as a view.
     """
-    was, kind = dtypes.of(self.dtype), dtype.numpy
-    named = f"to view {was.scalar_name} as {dtype.scalar_name} (different element sizes)"
-    if kind.itemsize != self.itemsize:
-        if self.ndim == 0:
-            raise RuntimeError(f"self.dim() cannot be 0 {named}")
-        if self.size and self.strides[-1] != self.itemsize:
-            raise RuntimeError(f"self.stride(-1) must be 1 {named}, but got {self.strides[-1] // self.itemsize}")
-        ratio = kind.itemsize // self.itemsize
-        if ratio > 1:
-            if self.shape[-1] % ratio:
-                raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {named}, but got {self.shape[-1]}")
-            for index, step in enumerate(self.strides[:-1]):
-                if step % kind.itemsize:
-                    raise RuntimeError(
-                        f"self.stride({index}) must be divisible by {ratio} {named}, but got {step // self.itemsize}"
-                    )
-    return self.view(kind)
+    return self.view(dtype.numpy)
 
 
 # -- stretched dimensions, and their sum -------------------------------------------------------------------------------
