@@ -58,6 +58,7 @@ REASONS = [
     Reason("PyTorch shares what is above zero", "slopes", "", "segment_reduce"),
     Reason("PyTorch's derivatives of singular matrices are zero", "tangents|slopes", "", r"(?m)(^|\.)det$"),
     Reason("PyTorch has no tangent of products", "tangents", "", "scatter_reduce"),
+    Reason("zeros beside what is huge", "", r"e\+0[89](.|\n)*e-(0[89]|1\d)", "matrix_exp"),
     Reason("two rules for one mixed slope", "tangents of slopes", "inf|e\\+", r"binary_cross_entropy\b"),
     Reason("PyTorch's second slopes are others", "of slopes", "", "_weight_norm|embedding"),
     Reason("PyTorch reads the other triangle too", "tangents", "", "triangular_solve|pinv"),
