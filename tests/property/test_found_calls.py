@@ -426,6 +426,8 @@ CALLS = {
         torch.nn.functional.embedding_bag(i, b[0].double()) | torch.nn.functional.embedding_bag(i, b[0].mT)
         i.byte()[0, :1].expand(3).view(torch.int32) | c[::2].view(torch.float64) | c[:0].view(2, 0).mT.view(torch.int8)
         c.as_strided((3,), (8,), 1).view(torch.float64) | c.as_strided((2, 2), (3, 1), 2).view(torch.float64)
+        torch.tensordot(a, a, a) | torch.tensordot(a, a, [[0], [1.5]]) | torch.tensordot(a, a, [[True], [0]])
+        torch.tensordot(a, a, [[torch.tensor(1)], [1]]) | torch.tensordot(a, a, [[None], [0]])
         torch.histc(torch.tensor([-3e38, 3e38, 1e38]), 4) | torch.histc(torch.tensor([3e38, 1e38, 3e38]), 4, 1e38, 3e38)
     """,
     "what is warned of": """

@@ -374,9 +374,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     else:
         first, second = dims
         for position, (name, each) in enumerate((("dims_self", first), ("dims_other", second)), 3):
+            words = f"tensordot(): argument '{name}' (position {position}) must be tuple of ints"
             if not isinstance(each, (list, tuple)):
-                words = f"argument '{name}' (position {position}) must be tuple of ints, not {dtypes.called(each)}"
-                raise TypeError(f"tensordot(): {words}")
+                raise TypeError(f"{words}, not {dtypes.called(each)}")
+            if each and not (dtypes.is_int(each[0]) or isinstance(each[0], Tensor)):
+                raise TypeError(f"{words}, but found element of type {dtypes.called(each[0])} at pos 0")
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:
