@@ -358,9 +358,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     dims  how many of the last dimensions of ``a`` meet the first of ``b``, or two lists of dimensions.
     """
     if isinstance(dims, Tensor):
-        sizes = dims._array.shape
-        if dims._array.size > 1 and sizes[0] != 2:
-            raise AssertionError(f"dims tensor must have size 2 in first dimension, got {sizes[0]}")
+        if dims._array.size > 1 and dims._array.shape[0] != 2:
+            raise AssertionError(f"dims tensor must have size 2 in first dimension, got {dims._array.shape[0]}")
         dims = dims.tolist() if dims._array.size > 1 else int(dims.item())  # type: ignore[attr-defined]
     if isinstance(dims, int):
         if dims < 0:
