@@ -5,7 +5,6 @@ Of several operands those are compared that do not contradict each other: ``docs
 
 import itertools
 import random
-import re
 
 import pytest
 
@@ -245,10 +244,9 @@ def test_fourier_transforms_lie_as_torchs():
 
 def _rows_in_a_batch(lib, sample):
     """Of each result of a sample call, on one example of a batch and alone, whether it lies row by row."""
-    *lines, call = Text(1, sample).lines
-    lines = [line for line in lines if "requires_grad_" not in line and "_leaf" not in line]
-    names = [found[1] for line in lines if (found := re.match("([a-j]) = ", line))]
-    scope = {"torch": lib}
+    text = Text(1, sample)
+    *lines, call = [line for line in text.lines if "requires_grad_" not in line and "_leaf" not in line]
+    names, scope = text.names, {"torch": lib}
     exec("\n".join([*lines, f"def one({', '.join(names)}):\n    {call}\n    return r"]), scope)
     told = []
 

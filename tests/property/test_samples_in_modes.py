@@ -79,6 +79,11 @@ def test_zeros_have_torchs_signs(part):
 TOLD = "isin|Tensor.type"
 
 
+def on_meta(lines, names):
+    """The lines of a call, where the tensors of these names are moved to meta as soon as they are made."""
+    return [*[re.sub(rf"^([{names}]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in lines[:-1]], lines[-1]]
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_follows_from_data_that_is_not_there(part):
     """Of all tensors, and of each alone: what PyTorch refuses, or gives without data, has none here."""
@@ -87,15 +92,15 @@ def test_nothing_follows_from_data_that_is_not_there(part):
         if re.fullmatch(TOLD, name):
             continue
         for sample in samples()[name]:
-            lines = [line for line in Text(1, sample).lines if "requires_grad_" not in line and "_leaf" not in line]
-            names = [found[1] for line in lines[:-1] if (found := re.match("([a-j]) = ", line))]
-            for chosen in dict.fromkeys(["".join(names), *names]):
-                moved = [re.sub(rf"^([{chosen}]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in lines[:-1]]
-                failed, theirs = called(torch, [*moved, lines[-1]])
-                ours_failed, mine = called(glassgrad, [*moved, lines[-1]])
+            text = Text(1, sample)
+            lines = [line for line in text.lines if "requires_grad_" not in line and "_leaf" not in line]
+            for chosen in dict.fromkeys(["".join(text.names), *text.names]):
+                moved = on_meta(lines, chosen)
+                failed, theirs = called(torch, moved)
+                ours_failed, mine = called(glassgrad, moved)
                 refused += bool(failed)
                 there, here = (sum(str(value.device) != "meta" for value in parts) for parts in (theirs, mine))
-                assert ours_failed or here <= (0 if failed else there), "\n".join([*moved, lines[-1]])
+                assert ours_failed or here <= (0 if failed else there), "\n".join(moved)
     assert refused > 100
 
 
@@ -129,18 +134,17 @@ def test_history_of_what_has_no_data(part):
         if re.fullmatch(NO_SUCH_GRADIENTS, name):
             continue
         for sample in samples()[name]:
-            text = Text(1, sample).lines
-            names = [found[1] for line in text[:-1] if (found := re.match("([a-j]) = ", line))]
-            lines = [re.sub(r"^([a-j]) = .*", r"\g<0>; \1 = \1.to('meta')", line) for line in text[:-1]]
+            text = Text(1, sample)
+            lines = on_meta(text.lines, "".join(text.names))
             if not any("requires_grad_" in line for line in lines):
                 continue
-            wanted, slopes = recorded(torch, [*lines, text[-1]], names)
-            actual, own_slopes = recorded(glassgrad, [*lines, text[-1]], names)
+            wanted, slopes = recorded(torch, lines, text.names)
+            actual, own_slopes = recorded(glassgrad, lines, text.names)
             state = glassgrad.get_rng_state()
-            assert glassgrad.equal(state, glassgrad.manual_seed(0).get_state()), text[-1]  # with which each run begins
+            assert glassgrad.equal(state, glassgrad.manual_seed(0).get_state()), lines[-1]  # with which each run begins
             if wanted is None or actual is None:
                 continue
             calls += 1
-            assert actual == wanted, "\n".join([*lines, text[-1]])
-            assert slopes is None or own_slopes == slopes, "\n".join([*lines, text[-1]])
+            assert actual == wanted, "\n".join(lines)
+            assert slopes is None or own_slopes == slopes, "\n".join(lines)
     assert calls > 400

@@ -30,9 +30,9 @@ def fit_dtype(grad: Any, dtype: np.dtype[Any]) -> Any:
     if grad.dtype is dtype:
         return grad
     if grad.dtype.metadata is not None:
-        from ..ground.meta import cast_to  # of meta tensors, which few make
+        from ..ground.meta import blank  # few make meta tensors
 
-        return cast_to(grad, dtype)
+        return blank(grad.shape, dtype)
     if grad.dtype.kind == "c" and dtype.kind != "c":
         grad = grad.real
     return grad.astype(dtype)

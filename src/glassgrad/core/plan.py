@@ -50,13 +50,14 @@ class Rule(NamedTuple):
     lifted: Callable[..., Any]
 
 
+#: What a rule may ask of an input's array, by what follows the input's name.
+FACTS = {"sizes": "shape", "strides": "strides"}
+
+
 def fact_of(inputs: Sequence[str], name: str) -> tuple[str, str] | None:
     """Which input's array a rule's parameter is "shape" or "strides" of; None where it is neither."""
     of, _, what = name.rpartition("_")
-    return (of, _FACTS[what]) if what in _FACTS and of in inputs else None
-
-
-_FACTS = {"sizes": "shape", "strides": "strides"}
+    return (of, FACTS[what]) if what in FACTS and of in inputs else None
 
 
 class Plan:

@@ -14,7 +14,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 import numpy as np
 
 from ..ground.register import Register
-from .plan import Plan
+from .plan import FACTS, Plan
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -272,7 +272,7 @@ class Row:
     def _add(self, names: tuple[str, ...], rule: Callable[..., Any]) -> None:
         code = rule.__code__
         known = {*self.inputs, *self.settings, *self.outputs, "grad", "grads", "result", "needs"}
-        known |= {f"{name}_{fact}" for name in self.inputs for fact in ("sizes", "strides")}
+        known |= {f"{name}_{fact}" for name in self.inputs for fact in FACTS}
         wanted = code.co_varnames[: code.co_argcount]
         for name in (*names, *wanted):
             if name not in known:

@@ -144,35 +144,29 @@ def on_tensors(check: Callable[..., None]) -> Callable[..., None]:
 # -- rules speak in transposes; on arrays these are one call of BLAS --------------------------------------------------
 
 
-@on_arrays(lambda mat1, grad: product(mat1.T, grad))
-def transposed_by(mat1: Any, grad: Any) -> Any:
-    """``mat1.T @ grad``."""
-    return mm(t(mat1), grad)
-
-
 def _is_turned(strides: tuple[int, ...]) -> bool:
     """Whether a matrix lies column by column, as the transposed weight of a linear layer; its gradient does then."""
     return strides[0] < strides[1]
 
 
 @on_arrays(lambda grad, mat2, strides: product(mat2, grad.T).T if _is_turned(strides) else product(grad, mat2.T))
-def times_transposed(grad: Any, mat2: Any, strides: tuple[int, ...]) -> Any:
-    """``grad @ mat2.T``, the gradient of a first factor of these ``strides``."""
+def by_transposed(grad: Any, mat2: Any, strides: tuple[int, ...]) -> Any:
+    """``grad @ mat2.T``, the gradient of a first factor: it lies as one of these ``strides``."""
     return t(mm(mat2, t(grad))) if _is_turned(strides) else mm(grad, t(mat2))
 
 
-def _transposed_times(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
-    if not _is_turned(strides):
+def _transposed_by(mat1: Any, grad: Any, strides: tuple[int, ...] | None = None) -> Any:
+    if strides is None or not _is_turned(strides):
         return product(mat1.T, grad)
     if grad.size >= compiled.least and (turned := compiled.matrix.served(grad.T, mat1)) is not None:
         return turned.T
     return product(grad.T, mat1).T
 
 
-@on_arrays(_transposed_times)
-def transposed_times(mat1: Any, grad: Any, strides: tuple[int, ...]) -> Any:
-    """``mat1.T @ grad``, the gradient of a second factor of these ``strides``."""
-    return t(mm(t(grad), mat1)) if _is_turned(strides) else mm(t(mat1), grad)
+@on_arrays(_transposed_by)
+def transposed_by(mat1: Any, grad: Any, strides: tuple[int, ...] | None = None) -> Any:
+    """``mat1.T @ grad``, the gradient of a second factor: it lies as one of these ``strides``, or row by row."""
+    return mm(t(mat1), grad) if strides is None or not _is_turned(strides) else t(mm(t(grad), mat1))
 
 
 @on_arrays(lambda grad, factor: grad if factor == 1 else grad * grad.dtype.type(factor))
@@ -251,8 +245,8 @@ def mm(self: Any, mat2: Any, /) -> Any:
 
 
 mm.derivative(
-    self=lambda grad, mat2, self_strides: times_transposed(grad, mat2, self_strides),
-    mat2=lambda grad, self, mat2_strides: transposed_times(self, grad, mat2_strides),
+    self=lambda grad, mat2, self_strides: by_transposed(grad, mat2, self_strides),
+    mat2=lambda grad, self, mat2_strides: transposed_by(self, grad, mat2_strides),
 )
 
 
@@ -305,8 +299,8 @@ addmm.derivative(
     self=lambda grad, self_sizes, mat2_sizes, beta: times(
         column_sums(grad) if self_sizes == mat2_sizes[1:] else narrowed(grad, self_sizes), beta
     ),
-    mat1=lambda grad, mat2, mat1_strides, alpha: times(times_transposed(grad, mat2, mat1_strides), alpha),
-    mat2=lambda grad, mat1, mat2_strides, alpha: times(transposed_times(mat1, grad, mat2_strides), alpha),
+    mat1=lambda grad, mat2, mat1_strides, alpha: times(by_transposed(grad, mat2, mat1_strides), alpha),
+    mat2=lambda grad, mat1, mat2_strides, alpha: times(transposed_by(mat1, grad, mat2_strides), alpha),
 )
 
 

@@ -361,7 +361,7 @@ def _sizes_or(output_size: Any, sizes: tuple[int, ...]) -> Any:
         return output_size
     if len(sizes) <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    own = sizes[len(sizes) - len(output_size) :]
+    own = rows.ends(sizes, output_size)
     return [n if wanted is None else wanted for wanted, n in zip(output_size, own, strict=True)]
 
 

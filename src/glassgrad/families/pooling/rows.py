@@ -19,9 +19,14 @@ from . import kernels as windows
 _WHOLE = "lq"  # int64, by each of its names
 
 
+def ends(sizes: Any, like: Any) -> Any:
+    """The last of ``sizes``, as many as ``like`` has."""
+    return sizes[len(sizes) - len(like) :]
+
+
 def regular(sizes: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     """The windows of one size along the last dimensions; without a ``stride`` they lie side by side."""
-    last = tuple(sizes[len(sizes) - len(kernel_size) :])
+    last = tuple(ends(sizes, kernel_size))
     return _regular(last, kernel_size, stride or kernel_size, padding, dilation, ceil_mode)
 
 
@@ -36,7 +41,7 @@ def _regular(last: Any, kernel_size: Any, stride: Any, padding: Any, dilation: A
 
 
 def _adaptive(sizes: Any, output_size: Any) -> Any:
-    last = sizes[len(sizes) - len(output_size) :]
+    last = ends(sizes, output_size)
     return tuple([windows.adaptive(n, m) for n, m in zip(last, output_size, strict=True)])
 
 
@@ -61,7 +66,7 @@ def apart(kernel_size: Any, stride: Any, dilation: Any) -> bool:
 
 def divides(sizes: Any, output_size: Any) -> bool:
     """Whether adaptive windows share no element."""
-    last = sizes[len(sizes) - len(output_size) :]
+    last = ends(sizes, output_size)
     return all([not m or n % m == 0 for n, m in zip(last, output_size, strict=True)])
 
 
@@ -97,7 +102,7 @@ def _max_pool_rule(
     grad: Any, self: Any, result1: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
 ) -> Any:
     return pool_put(
-        grad, result1, tuple(self.shape)[len(self.shape) - len(kernel_size) :], apart(kernel_size, stride, dilation)
+        grad, result1, ends(tuple(self.shape), kernel_size), apart(kernel_size, stride, dilation)
     )
 
 
@@ -157,7 +162,7 @@ def check_filled(function: str, sizes: Any, first: int = 1, name: str = "input")
 def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any) -> Any:
     check_filled(f"adaptive_max_pool{len(output_size)}d_backward", grad.shape, name="grad_output")
     return pool_put(
-        grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], divides(self.shape, output_size)
+        grad, result1, ends(tuple(self.shape), output_size), divides(self.shape, output_size)
     )
 
 
@@ -185,7 +190,7 @@ adaptive_max_pool2d, adaptive_max_pool3d = _adaptive_max_pool(2), _adaptive_max_
 
 
 def _fractional_max_pool_rule(grad: Any, self: Any, result1: Any, kernel_size: Any, output_size: Any) -> Any:
-    return pool_put(grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], False)
+    return pool_put(grad, result1, ends(tuple(self.shape), output_size), False)
 
 
 def _fractional_max_pool(dims: int) -> Any:
@@ -306,7 +311,7 @@ avg_pool2d, avg_pool3d = _avg_pool(2), _avg_pool(3)
 @op(
     public=False,
     halves="single",
-    sizes=lambda grad, sizes, kernel_size, *others: planes(grad.shape, sizes[len(sizes) - len(kernel_size) :]),
+    sizes=lambda grad, sizes, kernel_size, *others: planes(grad.shape, ends(sizes, kernel_size)),
     forward="linear",
     batched="first",
 )
@@ -361,7 +366,7 @@ adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive_avg_pool(2), _adaptive_avg_
 @op(
     public=False,
     halves="single",
-    sizes=lambda grad, sizes, output_size: planes(grad.shape, sizes[len(sizes) - len(output_size) :]),
+    sizes=lambda grad, sizes, output_size: planes(grad.shape, ends(sizes, output_size)),
     forward="linear",
     batched="first",
 )

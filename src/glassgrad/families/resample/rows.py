@@ -10,14 +10,14 @@ from ...core.row import FLOATS, op
 from ...ground import dtypes
 from ...kernels.columns import not_implemented
 from ..index.rows import select
-from ..pooling.rows import planes
+from ..pooling.rows import ends, planes
 from ..shape.rows import unsqueeze
 from . import kernels as lines
 from . import kernels as points
 
 
 def _axes(sizes: Any, method: str, output_size: Any, align: bool, scales: Any, dtype: Any) -> Any:
-    last = sizes[len(sizes) - len(output_size) :]
+    last = ends(sizes, output_size)
     kind = np.dtype(np.float64 if dtype == np.float64 else np.float32)
     if method == "nearest" and len(last) == 2 and sum(output_size) <= 128:
         # PyTorch's kernel for small planes takes twice the size to mean a factor of two, whatever the factor
@@ -69,7 +69,7 @@ resampled.derivative(
 
 @op(
     public=False,
-    sizes=lambda self, method, sizes, output_size, *others: planes(self.shape, sizes[len(sizes) - len(output_size) :]),
+    sizes=lambda self, method, sizes, output_size, *others: planes(self.shape, ends(sizes, output_size)),
     forward="linear",
     batched="first",
 )

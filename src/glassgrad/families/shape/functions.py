@@ -158,11 +158,7 @@ def _check_elements(self: Tensor, kind: Any) -> None:
 
     if not array.ndim:
         raise refused("dim()", "cannot be 0", 0)
-    strides, ratio = strides_of(array), kind.numpy.itemsize // was
-    if ratio < 2:
-        if strides[-1] != 1:
-            raise refused("stride(-1)", "must be 1", strides[-1])
-        return
+    strides, ratio = strides_of(array), max(kind.numpy.itemsize // was, 1)
     start = 0 if isinstance(self, lifted.Lifted) else self.storage_offset()  # type: ignore[attr-defined]
     for what, number in (("size(-1)", array.shape[-1]), ("storage_offset()", start)):
         if number % ratio:
