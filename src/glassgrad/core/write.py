@@ -41,9 +41,13 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             return answer  # type: ignore[no-any-return]
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
+    flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
+    if not call.ORDINARY.issuperset(map(type, flat)):
+        from .promotion import arrays_of  # few operands come here
+
+        arrays_of(row, flat, True)  # what is no operand is told before what may not be written
     if type(target._edge) is View and not row.constant and modes.grad_enabled():
         refusals.check_origin(target._edge)
-    flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
     edges = history.edges_of(row, flat)
     refusals.check_target(row, target, others, bool(edges))
     agreed = call.everyday_arrays(row.plan, flat)

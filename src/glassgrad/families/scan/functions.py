@@ -50,17 +50,22 @@ def cumprod(input: Any, dim: Any = UNSET, *, dtype: Any = None, out: Any = None)
 @composite(function=False)
 def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumsum`."""
-    writable.check_writable(input, False)
-    kind = numpy_dtype(None, "cumsum_", input)
-    return write.in_place(scan.cumsum.row, input, (), (one_dim(dim, input._array.ndim, "cumsum_"), kind))
+    return _written(scan.cumsum, "cumsum_", input, dim)
 
 
 @composite(function=False)
 def cumprod_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumprod`."""
+    return _written(scan.cumprod, "cumprod_", input, dim)
+
+
+def _written(running: Any, function: str, input: Tensor, dim: Any) -> Any:
+    """In place: that ``dim`` is no number is told before that nothing may be written, that it is too large after."""
+    if type(dim) is not int:
+        dim = one_dim(dim, input._array.ndim, function)
     writable.check_writable(input, False)
-    kind = numpy_dtype(None, "cumprod_", input)
-    return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._array.ndim, "cumprod_"), kind))
+    kind = numpy_dtype(None, function, input)
+    return write.in_place(running.row, input, (), (one_dim(dim, input._array.ndim, function), kind))
 
 
 def _running_dim(function: str, input: Tensor, dim: Any) -> int:
