@@ -29,8 +29,11 @@ def numbers(tensor: Any) -> Any:
     return tensor.numpy()
 
 
-def shake(run: Run, number: int, known: set[int]) -> None:
-    """Move each new leaf of a program, and each parameter of its new modules, by about a rounding."""
+def shake(run: Run, number: int, known: set[int], rounded: str) -> None:
+    """Move each new leaf of a program, and each parameter of its new modules, by about a rounding of it.
+
+    Where the program computes in the dtype ``rounded`` whatever its leaves are, one of that: it sees none that is less.
+    """
     leaves = [value for value in run.pool.values() if value.is_leaf]
     for value in leaves:
         if id(value) in known or not value.numel() or value.is_sparse or not value.dtype.is_floating_point:
@@ -39,16 +42,16 @@ def shake(run: Run, number: int, known: set[int]) -> None:
         chance = np.random.default_rng([number, len(known)])
         memory = value.data.as_strided((value.untyped_storage().nbytes() // value.element_size(),), (1,), 0)
         moves = torch.from_numpy(chance.choice([-1.0, 0.0, 1.0], tuple(memory.shape)))
-        memory.copy_(memory.double() * (1 + moves * torch.finfo(value.dtype).eps))
+        memory.copy_(memory.double() * (1 + moves * torch.finfo(getattr(torch, rounded, value.dtype)).eps))
 
 
-def ended(make: Callable[[Any], Run], engine: Any, lines: list[str], number: int = 0) -> Run:
+def ended(make: Callable[[Any], Run], engine: Any, lines: list[str], number: int = 0, rounded: str = "") -> Run:
     """A program that has run; where there is a number, one that began a little otherwise."""
     run, known = make(engine), set[int]()
     for line in lines:
         run.do(line)
         if number:
-            shake(run, number, known)
+            shake(run, number, known, rounded)
     return run
 
 
@@ -61,10 +64,12 @@ def value_of(run: Run, found: tuple[str, str]) -> Any:
     return None if tensor is None else numbers(tensor.to_dense() if tensor.is_sparse else tensor)
 
 
-def is_rounding(make: Callable[[Any], Run], ours: Any, lines: list[str], found: tuple[str, str]) -> bool:
+def is_rounding(
+    make: Callable[[Any], Run], ours: Any, lines: list[str], found: tuple[str, str], rounded: str = ""
+) -> bool:
     """Whether PyTorch's results move as far as ours are away where a program begins a rounding away, or are off."""
     first = ended(make, torch, lines)
-    shaken = [ended(make, torch, lines, number) for number in range(1, SHAKES + 1)]
+    shaken = [ended(make, torch, lines, number, rounded) for number in range(1, SHAKES + 1)]
     if found[0] == "results":  # how many steps a search takes
         return any(run.pool.keys() != first.pool.keys() for run in shaken)
     wanted, actual = value_of(first, found), value_of(ended(make, ours, lines), found)

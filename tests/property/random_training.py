@@ -237,8 +237,8 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
     if their_pool.keys() != my_pool.keys():
         return "results", f"{[*their_pool]} {[*my_pool]}"
     coarsest = max([PRECISION.get(str(value.dtype)[6:], 0.0) for value in their_pool.values()], default=0.0)
-    if any("autocast" in each for each in yours.done):
-        coarsest = PRECISION["bfloat16"]
+    if rounded := computed_in(yours.done):
+        coarsest = PRECISION[rounded]
     for name, theirs in their_pool.items():
         mine = my_pool[name]
         left, right = about(theirs), about(mine)
@@ -257,6 +257,11 @@ def difference(yours: TrainingRun, ours: TrainingRun, line: str) -> tuple[str, s
             if a.numel() and not a.is_inference() and a.dtype != torch.uint8 and differ(a, b, coarsest):
                 return f"numbers{part}", f"{name}{part}: {numbers(a).tolist()} {numbers(b).tolist()}"
     return None
+
+
+def computed_in(lines: list[str]) -> str:
+    """The name of the dtype that a program computes in, whatever its tensors are; empty where there is none."""
+    return "bfloat16" * any("autocast" in line for line in lines)
 
 
 def about(tensor: Any) -> list[Any]:
@@ -279,7 +284,7 @@ def drawn(seed: int) -> tuple[list[str], tuple[str, str] | None, str]:
                 lines, found = shortened(lines, found)
                 why = reason(*found, lines, TRAINED)
                 if not why and found[0].startswith(("numbers", "results")):
-                    why = "rounding" * is_rounding(TrainingRun, glassgrad, lines, found)
+                    why = "rounding" * is_rounding(TrainingRun, glassgrad, lines, found, computed_in(lines))
                 return lines, None if why else found, why
             if yours.is_lost:
                 lines.pop()
