@@ -202,6 +202,7 @@ REASONS = [
     Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dt(.|\n)*(entropy|out=)"),
     Reason("complex targets", "refused|type", "log_sigmoid_cpu", "with_logits"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
+    Reason("PyTorch's variances of all halves keep their dtype", "taken", "std_var_all: Unsupported dtype", "out="),
     Reason("a size that PyTorch reads where there is none", "type", "(slice|as 0|: 0).*target batch_size"),
     Reason("a size that PyTorch reads where there is none", "words", "ified as 0.*ified as 1", last("addbmm")),
     Reason("a size that PyTorch reads where there is none", "words", r"select\(\) cannot be applied", "batch_norm"),
@@ -468,6 +469,7 @@ TYPES = [
 DRAWS = r"(RReLU|Drop|Batch|Instance|(Atten|Transf|RNN|LSTM|GRU).*, 0\.[25])"
 #: Of networks that are trained.
 TRAINED = [
+    Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
     Reason("strides of results", "node", "'AddBackward0'.*'ViewBackward0'", r"[Ll]inear\("),
     Reason("what is written part by part, in one node", "node", "CopySlices.*Pad(By|PackedSequence)Backward0"),
     Reason("processors that have oneDNN's halves", "node", r"bfloat16.*MkldnnRnnLayer\S+ .*bfloat16.*StackBackward0"),

@@ -18,6 +18,16 @@ TENSORS = """
     z = torch.ones(2, 3, dtype=torch.complex64)
 """
 CALLS = {
+    "numbers that halves cannot hold": """
+        a.half() ** 70000 | a.half().pow_(70000) | a.bfloat16() ** 1e40 | a ** 1e40
+        torch.index_add(a, 1, i[0, :3], a, alpha=1e40)
+        torch.index_add(a.half(), 1, i[0, :3], a.half(), alpha=70000) | torch.rsub(a.half(), a.half(), alpha=70000)
+        torch.addr(b.half(), b.half()[0], b.half()[0], alpha=70000) | torch.addmv(b.half(), b.half(), b.half()[0])
+        torch.nn.functional.hinge_embedding_loss(a, a.sign(), margin=1e40)
+        torch.nn.functional.threshold(a.half(), 70000, 1) | torch.nn.functional.threshold(a.half(), 1, 70000)
+        torch.nn.functional.threshold(torch.tensor([0.3, 0.7]).half(), 0.3, 7)
+        torch.nn.functional.threshold(torch.tensor([0.3, 0.7]).bfloat16(), 0.3, 7)
+    """,
     "refusals that were missing, or in words of others": """
         torch.where(b > 2, b, 1, out=b) | torch.where(b > 2, 1, b, out=b) | torch.layer_norm(a, (None,))
         torch.layer_norm(a, (1j,)) | torch.layer_norm(a, ('a',)) | torch.layer_norm(a, (torch.tensor(3),))
@@ -36,6 +46,8 @@ CALLS = {
         torch.histogram(c.bfloat16(), c[:4].bfloat16()) | torch.histogramdd(a.half().mT, [2, 3])
     """,
     "PyTorch's parser comes first": """
+        x.cumsum_() | x.cumprod_('x') | x.cumsum_(5) | x.add_('x') | x.mul_(object()) | x.lt_('x') | x[0].sub_('x')
+        x.copysign_('x') | x.xlogy_(object()) | x.remainder_('x') | x.floor_divide_('x') | x[0].add_(a.half()[0, 0])
         torch.renorm(a, 2, 0, a) | torch.renorm(a, None, 0, 1j) | torch.dist(a, a, a) | torch.cdist(a, a, a)
         a.unfold(0, 1j, 1) | a.unfold(-1, 1e30, float('inf')) | torch.unfold_copy(a, 0, 1j, 1)
         torch.slice_copy(a, 1j, 1, 3) | torch.rot90(a, 1, 'x') | torch.lerp(a, a, [a]) | torch.normal('x', a)

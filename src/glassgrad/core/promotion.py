@@ -60,10 +60,12 @@ def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]
 
 
 def beside_half(arrays: Sequence[Any], common: np.dtype[Any]) -> list[Any] | None:
-    """The inputs in float32 where a number or 0-d tensor meets half precision; None where none does."""
-    if common.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not common for a in arrays):
+    """The inputs in float32 where a number or 0-d tensor meets half precision, unless it comes first; else None."""
+    first, *others = arrays
+    if common.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not common for a in others):
         return None
-    return [np.asarray(a.astype(common) if a.ndim else a).astype(F32)[()] for a in arrays]
+    met = [first.astype(common), *[a.astype(common) if a.ndim else a for a in others]]
+    return [np.asarray(a).astype(F32)[()] for a in met]
 
 
 def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:

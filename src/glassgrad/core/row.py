@@ -77,6 +77,7 @@ class Columns(TypedDict, total=False):
     #: of the first input whose channels are last, or with matrices column by column, as LAPACK leaves them
     layout: Literal["plain", "elementwise", "channels", "only channels", "columns"] | None
     # -- its rules and its node
+    widens: bool  #: half precision is float32 in its rules, where numbers meet it, and gradients are rounded once
     holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
     #: how forward mode makes the tangent of the result (``func/tangents.py``); None: by the reverse rule, transposed
     forward: Literal["linear", "each", "reverse", "transposed"] | None
@@ -204,7 +205,7 @@ class Row:
         self.batch_rule: Callable[..., Any] | None = None
         self.composed: Callable[..., Any] | None = None
         self.samples_rules: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {}
-        self.holomorphic = columns.get("holomorphic", True)
+        self.holomorphic, self.widens = columns.get("holomorphic", True), columns.get("widens", False)
         self.hidden, self.shows = columns.get("hidden", ()), columns.get("shows", {})
 
         self.fallback, self.unfold = columns.get("fallback"), columns.get("unfold")

@@ -19,6 +19,7 @@ _READ_ONLY = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name"
 Number: TypeAlias = Any
 #: What counts as one.
 NUMBERS = (builtins.bool, builtins.int, builtins.float, complex, np.number, np.bool_)
+HALVES = "eE"  #: the characters by which NumPy knows float16 and bfloat16
 
 
 @final

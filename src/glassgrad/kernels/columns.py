@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..ground import dtypes, meta
+from ..ground.dtypes import HALVES
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
-HALVES = "eE"  # float16 and bfloat16
 
 
 def not_implemented(name: str, array: Any) -> NotImplementedError:
@@ -75,7 +75,10 @@ def _natively(native: Callable[..., Any], few: bool, plain: Callable[..., Any]) 
     return kernel
 
 
+def in_single(array: Any) -> Any:
+    """An array of half precision in float32, any other as it is."""
+    return meta.cast_to(array, F32) if array.dtype.char in HALVES else array
+
+
 def _as_single(value: Any) -> Any:
-    """An array of half precision in float32; anything else as it is."""
-    dtype = getattr(value, "dtype", None)
-    return meta.cast_to(value, F32) if dtype is not None and dtype.char in HALVES else value
+    return in_single(value) if hasattr(value, "dtype") else value

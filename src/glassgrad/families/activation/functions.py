@@ -136,8 +136,8 @@ def _limits(input: Tensor, threshold: Any, value: Any) -> Any:
         (threshold,) = _real(input._array.dtype, "threshold", threshold=threshold)
     if type(value) not in _REAL:
         value = number_of("threshold", "value", 3, value)
-    if input._array.dtype.char in FLOATS and type(value) is float:
-        return threshold, value
+    if input._array.dtype.char in FLOATS:  # PyTorch compares halves in single precision
+        return (threshold, value) if type(value) is float else (threshold, *_stored(input, value))
     return _stored(input, threshold, value)
 
 

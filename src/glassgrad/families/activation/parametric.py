@@ -72,7 +72,7 @@ prelu_kernel_by_weight.derivative(
 )
 
 
-@op(public=False, hidden=("self_sizes",), serves=(FLOATS, "glu_cpu"), batched="dims")
+@op(public=False, hidden=("self_sizes",), serves=(FLOATS, "glu_cpu"), halves="single", widens=True, batched="dims")
 def glu(self: Any, /, dim: Any = -1) -> Any:
     """The first half along ``dim`` times the logistic function of the second."""
     half = self.shape[dim] // 2

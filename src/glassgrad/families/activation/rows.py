@@ -146,6 +146,7 @@ def slope_from_result(grad: Any, result: Any, negative_slope: Any) -> Any:
 
 @op(
     public=False,
+    halves="single",
     native=lambda *inputs, **settings: compiled.activation.leaky_relu_backward(*inputs, **settings),
     batched="point",
 )
@@ -531,7 +532,7 @@ def hardswish(self: Any, /) -> Any:
 hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
 
 
-@op(public=False, batched="point")
+@op(public=False, halves="single", batched="point")
 def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """A sixth of ``grad_output`` between -3 and 3, zero outside."""
     return keep(np.logical_and(self > -3, self < 3), grad_output * _SIXTH)

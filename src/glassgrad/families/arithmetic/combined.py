@@ -64,7 +64,7 @@ addcdiv.derivative(
 )
 
 
-@op(node="LerpBackward0", inplace=True, typed="promote", public=False, batched="point")
+@op(node="LerpBackward0", inplace=True, typed="promote", widens=True, public=False, batched="point")
 def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
     """The point between ``self`` and ``end`` at one ``weight``."""
     if self.dtype.itemsize == 2:

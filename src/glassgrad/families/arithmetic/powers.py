@@ -59,6 +59,8 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
             raise RuntimeError(NEGATIVE_POWER)
         dtypes.check_number(exponent, self.dtype)
         return np.power(self, np.asarray(exponent).astype(self.dtype))
+    if self.dtype.char in dtypes.HALVES:
+        dtypes.check_number(exponent, self.dtype)
     if abs(exponent) == 0.5 and self.dtype.char == "e":  # no root, in PyTorch
         return _power(self, self.dtype.type(exponent))
     if exponent == 0.5:

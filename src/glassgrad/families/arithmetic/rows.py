@@ -54,7 +54,7 @@ def wide_steps(row: Any, self: Any, *others: Any) -> Any:
 def _rounded(self: Any, alpha: Any) -> Any:
     """A factor as PyTorch's sums keep it beside half precision: rounded to it."""
     dtypes.check_number(alpha, self.dtype)
-    return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
+    return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" else alpha
 
 
 @op(
@@ -103,11 +103,8 @@ sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha 
 @op(lenient=True, typed="promote", refuses=no_single_bool, forward="linear", batched="point", out=None)
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
-    try:
-        return other - self if is_one("rsub", alpha, self) else other - scaled(self, alpha)
-    except TypeError:
-        dtypes.need_number("rsub", "alpha", alpha)
-        raise RuntimeError(TWO_BOOLS) from None
+    dtypes.need_number("rsub", "alpha", alpha)
+    return sub.row.kernel(other, self, alpha)
 
 
 rsub.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
@@ -120,7 +117,9 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
         other = self.dtype.type(other)
     elif self.dtype.kind in "iu":  # what does not fit wraps round
         other = np.asarray(other).astype(self.dtype)
-    return other - self if is_one("rsub", alpha, self) else other - scaled(self, alpha)
+    if is_one("rsub", alpha, self):
+        return other - self
+    return sub.row.kernel(np.asarray(other).astype(self.dtype)[()], self, alpha)
 
 
 rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
@@ -197,10 +196,6 @@ def _as(array: Any, number: Any) -> Any:
     return array.dtype.type(number) if array.dtype.kind == "V" else number
 
 
-def _is_half(array: Any) -> bool:
-    return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
-
-
 @op(node="AddBackward1", public=False, typed="float", batched="point")
 def add_number(self: Any, /, other: Any) -> Any:
     """``self + other``."""
@@ -222,7 +217,7 @@ sub_number.derivative(self=lambda grad: grad)
 @op(node="MulBackward1", public=False, typed="float", forward="linear", batched="point")
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
-    if _is_half(self):  # beside half precision a factor counts in float32
+    if self.dtype.char in dtypes.HALVES:  # beside half precision a factor counts in float32
         return (dtypes.converted(self, F32) * np.float32(other)).astype(self.dtype)
     return self * _as(self, other)
 
@@ -233,7 +228,7 @@ mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 @op(node="DivBackward1", public=False, typed="float", forward="linear", batched="point")
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
-    if _is_half(self):  # beside half precision a factor counts in float32
+    if self.dtype.char in dtypes.HALVES:  # beside half precision a factor counts in float32
         return (dtypes.converted(self, F32) / np.float32(other)).astype(self.dtype)
     return self / _as(self, other)
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...core.row import FLOATS, op
 from ...kernels import compiled
-from ..norm.rows import affine_twice, in_single, shaped, statistics_kind
+from ...kernels.columns import in_single
+from ..norm.rows import affine_twice, shaped, statistics_kind
 from ..reduce.rows import F64, along, leading
 
 _BLOCK = 65536  # elements worked on at a time: they stay in the cache from pass to pass

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ...ground.dtypes import HALVES
 from ...kernels import compiled
 
 Sizes = tuple[int, ...]
@@ -147,10 +148,6 @@ def _is_pointwise(kernel: Sizes, stride: Sizes, pads: Pairs) -> bool:
     return max(kernel) == 1 == max(stride) and not any(before or after for before, after in pads)
 
 
-def _is_half(kind: Any) -> bool:
-    return kind.kind == "V" or (kind.kind == "f" and kind.itemsize == 2)
-
-
 # -- the convolution ---------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +157,7 @@ def convolve(x: Any, w: Any, bias: Any, stride: Sizes, pads: Pairs, dilation: Si
     ``pads`` are the zeros before and after each spatial dimension.  Halves are computed in single precision.
     """
     kind = x.dtype
-    if _is_half(kind):
+    if kind.char in HALVES:
         wide = None if bias is None else bias.astype(F4)
         return convolve(x.astype(F4), w.astype(F4), wide, stride, pads, dilation, groups).astype(kind)
     if x.size >= compiled.least:
@@ -240,7 +237,7 @@ def input_gradient(
     That is the transposed convolution, too, to which a ``bias`` may be added.
     """
     kind = g.dtype
-    if _is_half(kind):
+    if kind.char in HALVES:
         plus = None if bias is None else bias.astype(F4)
         return input_gradient(g.astype(F4), w.astype(F4), sizes, stride, padding, dilation, groups, plus).astype(kind)
     if g.size >= compiled.least:
@@ -311,7 +308,7 @@ def _spread(g: Any, w: Any, gradient: Any, stride: Sizes, padding: Sizes, dilati
 def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
     """The products of each output ``g`` (n, o, *outs) with the window of ``x`` it saw: (o, c / groups, *kernel)."""
     kind = x.dtype
-    if _is_half(kind):
+    if kind.char in HALVES:
         wide = weight_gradient(x.astype(F4), g.astype(F4), kernel, stride, padding, dilation, groups)
         return wide.astype(kind)
     if x.size >= compiled.least:
@@ -355,7 +352,7 @@ def unfolded(x: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Siz
 def folded(columns: Any, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> Any:
     """The adjoint of ``unfolded``: every element of (n, c, *sizes) is the sum of its places in ``columns``."""
     kind = columns.dtype
-    if _is_half(kind):
+    if kind.char in HALVES:
         return folded(columns.astype(F4), sizes, kernel, stride, padding, dilation).astype(kind)
     n, rows = columns.shape[:2]
     c = rows // math.prod(kernel)

@@ -75,7 +75,7 @@ convolution.derivative(
     weight=lambda grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups: (
         convolution_weight(grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups)
     ),
-    bias=lambda grad, bias_sizes, weight_sizes: sum_dim(sum_dim(grad, _inner(len(weight_sizes))), (0,)),
+    bias=lambda grad, bias_sizes, weight_sizes: sum_dim(grad, (0, *range(2, len(weight_sizes)))),
 )
 
 
@@ -154,10 +154,6 @@ convolution_weight.derivative(
         convolution_input(grad_output, grad, input_sizes, stride, padding, dilation, transposed, output_padding, groups)
     ),
 )
-
-
-def _inner(ndim: int) -> tuple[int, ...]:
-    return tuple(range(2, ndim))
 
 
 # -- convolution of (time, batch, channels) ----------------------------------------------------------------------------

@@ -49,6 +49,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
     if compute_mode not in modes:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    rows = max(x1._array.shape[-2], x2._array.shape[-2])
+    if p == 2 and x1.dtype.itemsize == 2 and (compute_mode == modes[1] or (compute_mode == modes[0] and rows > 25)):
+        return cdist_forward(x1.float(), x2.float(), 2.0).to(x1.dtype)  # by products, which PyTorch has for halves too
     return cdist_forward(x1, x2, float(p))
 
 

@@ -164,7 +164,10 @@ def across(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple([i for i in range(ndim) if i != dim % ndim])
 
 
-@op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True)
+@op(
+    inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True,
+    widens=True,
+)  # fmt: skip
 def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     for name, number in (("p", p), ("maxnorm", maxnorm)):

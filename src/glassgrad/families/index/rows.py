@@ -234,7 +234,7 @@ def unfold_backward(grad_in: Any, /, sizes: Any, dim: Any, size: Any, step: Any)
         return out.reshape(())
     axis = axis_of(dim, len(sizes))
     reach = step * (grad_in.shape[axis] - 1) + 1
-    for position in range(size):
+    for position in reversed(range(size)):  # each element's windows from the first on
         out[(ALL,) * axis + (builtins.slice(position, position + reach, step),)] += grad_in[..., position]
     return out
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...core.row import op
 from ...ground import errors
+from ...ground.dtypes import HALVES, check_number
 from ...ground.layout import copied
-from ...kernels.columns import not_implemented
+from ...kernels.columns import in_single, not_implemented
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, BEYOND_DATA, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -57,13 +58,22 @@ index_select.derivative(self=lambda grad, index, self_sizes, dim: index_select_b
 @op(auxiliary=("index",), public=False, forward="linear")
 def index_select_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with slices added where ``index`` says."""
-    return _slices_added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
+    axis, out = axis_of(dim, len(sizes)), np.zeros(sizes, grad_output.dtype)
+    return _slices_added(out, index, grad_output, axis, _is_scattered(out, axis, index))
 
 
 index_select_backward.derivative(grad_output=lambda grad, index, dim: index_select(grad, index, dim))
 
 
-def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
+def _is_scattered(self: Any, axis: int, index: Any, alpha: Any = 1) -> bool:
+    """Whether PyTorch adds slices by the kernel of ``scatter_add``."""
+    return self.ndim > 1 and axis in (0, self.ndim - 1) and alpha == 1 and index.itemsize == 8
+
+
+def _slices_added(out: Any, index: Any, source: Any, axis: int, scattered: bool) -> Any:
+    """``out`` with slices added, into it or into a copy; halves that are ``scattered`` are rounded once, at the end."""
+    if scattered and out.dtype.char in HALVES:
+        return _slices_added(in_single(out), index, in_single(source), axis, False).astype(out.dtype)
     if not out.ndim:
         out += source.reshape(()) if source.size == 1 else source.sum()
     elif index.size > 1 and source.size:
@@ -76,14 +86,13 @@ def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     return out
 
 
-def _slices(
-    function: str, self: Any, index: Any, source: Any, dim: int, scatters: bool = False, fills: bool = False
-) -> int:
-    """The dimension of ``index_add`` and its like; PyTorch's errors where something does not fit.
+def _check_slices(
+    function: str, self: Any, index: Any, source: Any, axis: int, scattered: bool = False, fills: bool = False
+) -> None:
+    """Raise PyTorch's errors where something does not fit, for ``index_add`` and its like.
 
-    scatters, fills  whether PyTorch computes it by its scatter, or fills first what the indices name
+    fills  whether PyTorch fills first what the indices name
     """
-    axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
             f"{function}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {name_of(index)} "
@@ -120,10 +129,9 @@ def _slices(
     try:
         check_bounds(index, size, axis)
     except RuntimeError:
-        if scatters and self.ndim > 1 and axis in (0, self.ndim - 1):  # by another kernel of PyTorch's
+        if scattered:
             raise
         raise IndexError("index out of range in self") from None
-    return axis
 
 
 @op(
@@ -137,10 +145,13 @@ def _slices(
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
-    axis = _slices("index_add_", self, index, source, dim, alpha == 1 and index.itemsize == 8)
+    axis = axis_of(dim, self.ndim)
+    scattered = _is_scattered(self, axis, index, alpha)
+    _check_slices("index_add_", self, index, source, axis, scattered)
     if alpha != 1:
+        check_number(alpha, self.dtype)
         source = source * np.asarray(alpha).astype(self.dtype)
-    return _slices_added(np.array(self, order="C"), index, source, axis)
+    return _slices_added(np.array(self, order="C"), index, source, axis, scattered)
 
 
 index_add.derivative(
@@ -304,7 +315,8 @@ def _refuse_reduction(self: Any, reduce: str, include_self: bool) -> None:
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
-    axis = _slices("index_reduce_", self, index, source, dim, fills=not include_self)
+    axis = axis_of(dim, self.ndim)
+    _check_slices("index_reduce_", self, index, source, axis, fills=not include_self)
     _refuse_reduction(self, reduce, include_self)
     wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
     return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)

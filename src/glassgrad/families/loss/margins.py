@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
-from ...ground.dtypes import need_bool, need_float
+from ...ground.dtypes import check_number, need_bool, need_float
 from ...ground.listening import audible
 from ...ground.meta import need_item
 from ...ops.autocast import single
@@ -97,6 +97,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
     need_tensor("hinge_embedding_loss", "target", 2, target)
     need_float("hinge_embedding_loss", "margin", 3, margin)
+    check_number(margin, input._array.dtype)
     zeros = zero_like(input.detach())
     lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
     return reduced(where(target != 1, lacking, zeros) + where(target != -1, input, zeros), reduction)

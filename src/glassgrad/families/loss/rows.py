@@ -15,7 +15,7 @@ import numpy as np
 from ...core.row import FLOATS, op
 from ...ground.dtypes import check_number, of
 from ...ground.index import IS_NARROW
-from ...kernels.columns import not_implemented
+from ...kernels.columns import in_single, not_implemented
 from ..arithmetic.rows import NEGATED_BOOL
 from ..compare.rows import where
 from ..norm.rows import shaped
@@ -70,7 +70,7 @@ mse_loss.derivative(
 )
 
 
-@op(typed="promote", public=False)
+@op(typed="promote", public=False, halves="single")
 def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: int) -> Any:
     """The gradient of ``mse_loss`` by ``self``."""
     off = self - target
@@ -96,12 +96,13 @@ mse_loss_backward.derivative(
 _LOSS: Any = {"typed": "promote", "public": False, "precision": "single", "hidden": ("self_sizes",), "batched": "point"}
 
 
-@op(**_LOSS, serves=(FLOATS, "smooth_l1_cpu"))
+@op(**_LOSS, widens=True, serves=(FLOATS, "smooth_l1_cpu"))
 def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 1.0) -> Any:
     """Squares of small differences, absolute values of large ones; reduced."""
-    off = np.abs(self - target)
+    off = np.abs(in_single(self) - in_single(target))
     kind = off.dtype.type
-    return reduced(np.where(off < beta, kind(0.5) * off * off / kind(beta), off - kind(0.5 * beta))[()], reduction)
+    each = np.where(off < beta, kind(0.5) * off * off / kind(beta), off - kind(0.5 * beta))[()]
+    return reduced(each.astype(self.dtype, copy=False), reduction)
 
 
 @smooth_l1_loss.derivative("self", "target")
@@ -110,13 +111,13 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
     return back, -back
 
 
-@op(**_LOSS, serves=(FLOATS, "huber_cpu"))
+@op(**_LOSS, widens=True, serves=(FLOATS, "huber_cpu"))
 def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0, dtype: Any = None) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
-    off = np.abs(self - target)
+    off = np.abs(in_single(self) - in_single(target))
     kind = off.dtype.type
-    far = kind(delta) * (off - kind(0.5 * delta))
-    return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction, dtype)
+    each = np.where(off < delta, kind(0.5) * off * off, kind(delta) * (off - kind(0.5 * delta)))[()]
+    return reduced(each.astype(self.dtype, copy=False), reduction, dtype)
 
 
 @huber_loss.derivative("self", "target")

@@ -8,15 +8,15 @@ import numpy as np
 
 from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
-from ...ground.dtypes import Number
+from ...ground.dtypes import HALVES, Number
 from ...kernels import silent
+from ...kernels.columns import in_single
 from ..shape.rows import axis_of, expand, on_arrays, transpose
 from .rows import (
     c_name,
     check_addmm,
     check_expands,
     combined,
-    is_half,
     narrowed,
     product,
     products,
@@ -59,7 +59,10 @@ def _size(array: Any, dim: int) -> int:
     return array.shape[axis_of(dim, array.ndim)]  # type: ignore[no-any-return]
 
 
-@op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
+@op(
+    inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"),
+    widens=True,
+)  # fmt: skip
 def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
     check_expands(self, (_size(batch1, 0), _size(batch1, 1), _size(batch2, 2)))
@@ -86,6 +89,7 @@ baddbmm.derivative(
     hidden=("batch1_sizes", "batch2_sizes", "self_sizes"),
     out="self and mat2 must have the same dtype, but got {Found} and {Wanted}",
     formerly=("beta", "alpha"),
+    widens=True,
 )
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
@@ -137,8 +141,8 @@ def trace(self: Any, /) -> Any:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     refuse_bools(self, "trace")
-    if is_half(self.dtype):
-        return self.diagonal().astype(np.float32).sum().astype(self.dtype)
+    if self.dtype.char in HALVES:
+        return in_single(self.diagonal()).sum().astype(self.dtype)
     return np.add.reduce(self.diagonal(), dtype=np.int64 if self.dtype.kind in "iu" else self.dtype)
 
 

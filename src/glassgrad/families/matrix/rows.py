@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from ...core.record import Record, freed
 from ...core.row import TABLE, op
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
-from ...ground.dtypes import Number
+from ...ground.dtypes import HALVES, Number
 from ...kernels import compiled
+from ...kernels.columns import in_single
 from ..reduce.rows import ones32, ones64
 from ..shape.rows import expand, on_arrays, sum_to, t, unsqueeze, view
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
-_HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
 
 def scalar_name(array: Any) -> str:
@@ -60,15 +59,10 @@ def _columns_by_rows(a: Any, b: Any) -> Any:
     return np.einsum("bij,bjk->bik", a, b, out=out)
 
 
-def is_half(kind: np.dtype[Any]) -> bool:
-    """Whether a dtype is too narrow to add up in."""
-    return kind in _HALVES
-
-
 def _rare(a: Any, b: Any, multiply: Any) -> Any:
     kind = a.dtype
-    if kind in _HALVES:
-        return multiply(a.astype(np.float32), b.astype(np.float32)).astype(kind)
+    if kind.char in HALVES:
+        return multiply(in_single(a), in_single(b)).astype(kind)
     return _whole(a, b, multiply) if kind.kind in "iu" else multiply(a, b)
 
 
@@ -112,9 +106,8 @@ def combined(function: str, self: Any, a: Any, b: Any, multiply: Any, beta: Any,
         dtypes.need_number(function, "beta", beta)
         dtypes.need_number(function, "alpha", alpha)
     kind = a.dtype
-    if kind in _HALVES:
-        self, a, b = self.astype(np.float32), a.astype(np.float32), b.astype(np.float32)
-    result = multiply(a, b)
+    self = in_single(self)
+    result = multiply(in_single(a), in_single(b))
     beta, alpha = whole_factors(result, beta, alpha)
     work = result.dtype.type
     if alpha != 1:
@@ -277,6 +270,7 @@ def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
     },
     out=errors.OUT_DTYPE,
     formerly=("beta", "alpha"),
+    widens=True,
 )
 def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
@@ -412,7 +406,7 @@ def vdot(self: Any, other: Any, /) -> Any:
 vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda grad, self: grad * self)
 
 
-@op(inplace=True, hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
+@op(inplace=True, hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"), widens=True)
 def addmv(self: Any, mat: Any, vec: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
@@ -434,7 +428,7 @@ def _check_outer(self: Any, vec1: Any, vec2: Any) -> None:
 
 
 @op(
-    inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True, aligned=True,
+    inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True, aligned=True, widens=True,
     refuses=on_tensors(_check_outer),
 )  # fmt: skip
 def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1) -> Any:
@@ -445,6 +439,7 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
         if isinstance(value, (float, complex)) and self.dtype.kind in "biu":
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        dtypes.check_number(value, self.dtype)
     if self.dtype.kind == "b":
         outer = np.logical_and.outer(vec1, vec2) if alpha else np.zeros((*vec1.shape, *vec2.shape), bool)
         return np.logical_or(outer, self) if beta else outer

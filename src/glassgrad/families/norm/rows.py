@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.row import FLOATS, op
 from ...kernels import compiled
+from ...kernels.columns import in_single
 from ...ops.unfold import differentiated, unfolding
 from ..cast.rows import to_copy
 from ..distance.rows import linalg_vector_norm, norm_of
@@ -163,11 +164,6 @@ def last_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tupl
 def first_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
     """The dimensions before those that ``normalized_shape`` names."""
     return tuple(range(len(sizes) - len(normalized_shape)))
-
-
-def in_single(a: Any) -> Any:
-    """An array of half precision in float32, any other as it is."""
-    return a.astype(F32) if a.dtype.itemsize == 2 else a
 
 
 @on_arrays(in_single)

@@ -187,7 +187,7 @@ def finite_mask(self: Any, /) -> Any:
     return np.isfinite(self)
 
 
-@op(inplace=True, node="Deg2RadBackward0", typed="float", batched="point")
+@op(inplace=True, node="Deg2RadBackward0", typed="float", halves="single", widens=True, batched="point")
 def deg2rad(self: Any, /) -> Any:
     """Degrees as radians."""
     if self.dtype.kind == "c":
@@ -198,7 +198,7 @@ def deg2rad(self: Any, /) -> Any:
 deg2rad.derivative(self=lambda grad: grad * _RADIANS)
 
 
-@op(inplace=True, node="Rad2DegBackward0", typed="float", batched="point")
+@op(inplace=True, node="Rad2DegBackward0", typed="float", halves="single", widens=True, batched="point")
 def rad2deg(self: Any, /) -> Any:
     """Radians as degrees."""
     if self.dtype.kind == "c":

@@ -34,10 +34,10 @@ def single(function: Any, self: Any) -> Any:
 _SMOOTH: Any = {"inplace": True, "typed": "float", "batched": "point"}
 
 
-def _numpys(name: str, ufunc: Any, says: str, *aliases: str) -> Any:
+def _numpys(name: str, ufunc: Any, says: str, *aliases: str, widens: bool = False) -> Any:
     """A function that NumPy computes."""
 
-    @op(*aliases, **_SMOOTH, ufunc=ufunc, form=f"{name}_ufunc(a0)")
+    @op(*aliases, **_SMOOTH, widens=widens, ufunc=ufunc, form=f"{name}_ufunc(a0)")
     @named(name, says=says)
     def function(self: Any, /) -> Any:
         """{says}"""
@@ -75,7 +75,7 @@ def together(real: Any, imag: Any, kind: Any) -> Any:
     return out[()]
 
 
-@op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)", batched="point")
+@op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)", widens=True, batched="point")
 def exp2(self: Any, /) -> Any:
     """Two to the power of each element."""
     if self.dtype.kind != "c":
@@ -94,11 +94,11 @@ log = _numpys("log", np.log, "The natural logarithm.")
 log.derivative(self=lambda grad, self: grad / self)
 
 
-log2 = _numpys("log2", np.log2, "The logarithm to base 2.")
+log2 = _numpys("log2", np.log2, "The logarithm to base 2.", widens=True)
 log2.derivative(self=lambda grad, self: grad / (self * _LN2))
 
 
-log10 = _numpys("log10", np.log10, "The logarithm to base 10.")
+log10 = _numpys("log10", np.log10, "The logarithm to base 10.", widens=True)
 log10.derivative(self=lambda grad, self: grad / (self * _LN10))
 
 
@@ -176,6 +176,7 @@ tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
 
 @op(
     public=False,
+    halves="single",
     native=lambda grad_output, output: compiled.activation.tanh_backward(grad_output, output),
     batched="point",
 )
@@ -230,6 +231,7 @@ sigmoid.derivative(self=lambda grad, result: sigmoid_backward(grad, result))
 
 @op(
     public=False,
+    halves="single",
     native=lambda grad_output, output: compiled.activation.sigmoid_backward(grad_output, output),
     batched="point",
 )

@@ -205,7 +205,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_name}"
         )
     _mean_kind(input, dtype, "nanmean")
-    numbers = sum(red.present(input), dim, keepdim)
+    numbers = sum(input == input, dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype, out=out).div(numbers, out=out)
 
 

@@ -141,6 +141,9 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         if dims == list(range(m)) and m < n:
             sums = _columns(a.reshape(size, prod(a.shape[m:])))
             return sums.reshape(kept_sizes(a.shape, axes) if keepdim else a.shape[m:])
+        if a.size > 4 * SMALL and dims == [0, *range(n - m + 1, n)]:  # of each channel: first its lines
+            sums = _along(_along(a, dims[1:], False), 0, False)
+            return sums.reshape(kept_sizes(a.shape, axes)) if keepdim else sums
     return _add.reduce(a, axis=axes, keepdims=keepdim)
 
 
@@ -264,6 +267,7 @@ def _no_mean(self: Any, *_: Any, **settings: Any) -> RuntimeError:
 
 @op(
     node="MeanBackward0",
+    widens=True,
     shows={"self_sym_numel": ("self_sizes", prod)},
     serves=(FLOATS + COMPLEX, _no_mean),
     forward="linear",
@@ -285,6 +289,7 @@ mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), s
 
 @op(
     node="MeanBackward1",
+    widens=True,
     public=False,
     shows={"self_sym_numel": ("self_sizes", prod)},
     serves=(FLOATS + COMPLEX, _no_mean),
@@ -412,6 +417,7 @@ def _as_self(self: Any, *arrays: Any) -> Any:
 
 _MOMENTS: Any = {
     "holomorphic": False, "public": False, "hidden": ("self_sizes",), "layout": "plain", "batched": "dims",
+    "widens": True,
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
 from ...ground.meta import need_data
 from ...ground.runtime import warn
-from ...kernels.columns import not_implemented
+from ...kernels.columns import in_single, not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.lifted import all_values
@@ -228,7 +228,6 @@ def _counted(
                 f"excluding its innermost dimension, but got input with shape {list(array.shape)} and weight with "
                 f"shape {list(weight._array.shape)}"
             )
-    is_half = array.dtype.kind in "fV" and array.dtype.itemsize == 2
     for dim, line in enumerate(edges):
         if line._array.size < 2:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
@@ -238,9 +237,7 @@ def _counted(
     flat = np.zeros(len(columns), np.intp)
     inside = np.full(len(columns), count > 0)
     for dim, line in enumerate(edges):
-        column, limits = columns[:, dim], line._array
-        if is_half:
-            column, limits = column.astype(np.float32), limits.astype(np.float32)
+        column, limits = in_single(columns[:, dim]), in_single(line._array)
         index = _not_above(limits, column) - 1
         index[index == sizes[dim]] -= 1  # the last bin holds its upper edge
         inside &= (column >= limits[0]) & (column <= limits[-1])

@@ -254,7 +254,7 @@ def decay(self: Any, other: Any, /) -> Any:
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
 
 
-@op(out=errors.OUT_RUNNING, aligned=True, layout="plain", batched="dims")
+@op(out=errors.OUT_RUNNING, halves="single", aligned=True, layout="plain", batched="dims")
 def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...ground.dtypes import HALVES
 from ...kernels import compiled
+from ...kernels.columns import in_single
 
 _UNSIGNED = {8: np.dtype(np.uint64), 4: np.dtype(np.uint32)}
 
@@ -51,9 +53,11 @@ def put_where(out: Any, index: Any, source: Any, axis: int) -> None:
 
 
 def added(out: Any, index: Any, src: Any, axis: int) -> Any:
-    """``out`` with ``src`` added into it where ``index`` points along ``axis``."""
+    """``out`` with ``src`` added into it where ``index`` points along ``axis``; halves are rounded once, at the end."""
     if not index.size:
         return out
+    if out.dtype.char in HALVES:
+        return added(in_single(out), index, in_single(src), axis).astype(out.dtype)
     flat = out.reshape(out.shape or (1,))
     at_index = along_axis(index, axis)
     src = covered(src, index)

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.row import op
 from ...ground import dtypes, errors
 from ...ground.layout import dense_like
-from ...kernels.columns import not_implemented
+from ...kernels.columns import in_single, not_implemented
 from ..cast.rows import fill_number
 from ..compare.rows import where
 from ..index.rows import blank, masked_fill
@@ -215,11 +215,15 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
     flat, at_index, part = out.reshape(out.shape or (1,)), along_axis(index, axis), covered(src, index)
     if not include_self:
         flat[at_index] = _neutral(reduce, self.dtype)
-    _REDUCE[reduce].at(flat, at_index, part)
+    wide = in_single(flat)  # a copy where halves are reduced: they are rounded once, at the end
+    _REDUCE[reduce].at(wide, at_index, in_single(part))
+    if wide is not flat:
+        flat[...] = wide
     if reduce == "mean":
-        counts = np.full(flat.shape, int(include_self), self.dtype)
-        np.add.at(counts, at_index, np.ones(1, self.dtype))
+        counts = np.full(flat.shape, int(include_self), wide.dtype)
+        np.add.at(counts, at_index, np.ones(1, wide.dtype))
         counts[counts == 0] = 1
+        counts = counts.astype(self.dtype, copy=False)
         np.floor_divide(flat, counts, out=flat) if self.dtype.kind in "iu" else np.divide(flat, counts, out=flat)
     return out
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.row import op
 from ...ground.window import Window, dense, indices, look, overlaps, owner_of, strides_of
+from ...kernels.columns import in_single
 
 ndarray = np.ndarray
 
@@ -94,7 +95,12 @@ def _both(sizes: Any, strides: Any, window: Window, dtype: Any) -> tuple[Any, Wi
 
 
 def _add(memory: Any, window: Window, values: Any) -> None:
-    """Write values to a window of zeroed memory; those that lie in one place add up."""
+    """Write values to a window of zeroed memory; what lies in one place adds up, first along steps of 0."""
+    repeated = tuple(dim for dim, step in enumerate(window[1]) if step == 0 and window[0][dim] > 1)
+    if repeated:
+        values = in_single(values).sum(repeated, keepdims=True).astype(values.dtype)
+        sizes = tuple(1 if dim in repeated else n for dim, n in enumerate(window[0]))
+        window = sizes, *window[1:]
     if overlaps(window):
         np.add.at(memory, indices(window), values)
     else:

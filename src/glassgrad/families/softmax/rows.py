@@ -140,6 +140,7 @@ softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result,
 
 @op(
     public=False,
+    halves="plain",
     native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim),
     quick=_softmax_backward_of_few_rows,
     batched="dims",
@@ -178,6 +179,7 @@ log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad,
 
 @op(
     public=False,
+    halves="plain",
     native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim),
     quick=_log_softmax_backward_of_few_rows,
     batched="dims",

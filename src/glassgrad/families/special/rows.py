@@ -37,17 +37,19 @@ def _of_one(name: str, kernel: Callable[[Any], Any], says: str, **columns: Any) 
     return function
 
 
-erf = _of_one("erf", special.erf, "The error function.", **_ONE, serves=(FLOATS, "erf_vml_cpu"))
+erf = _of_one("erf", special.erf, "The error function.", **_ONE, widens=True, serves=(FLOATS, "erf_vml_cpu"))
 erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
 
 
-erfc = _of_one("erfc", special.erfc, "One minus the error function.", **_ONE, serves=(FLOATS, "erfc_vml_cpu"))
+erfc = _of_one(
+    "erfc", special.erfc, "One minus the error function.", **_ONE, widens=True, serves=(FLOATS, "erfc_vml_cpu")
+)
 erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
 
 
 erfinv = _of_one(
     "erfinv", special.erfinv, "The inverse of the error function.",
-    **_ONE, serves=(FLOATS, "erfinv_vml_cpu"),
+    **_ONE, widens=True, serves=(FLOATS, "erfinv_vml_cpu"),
 )  # fmt: skip
 erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
 
