@@ -54,7 +54,7 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", serves=(FLOATS, "mse_cpu"), batched="point")
+@op(typed="promote", public=False, precision="single", widens=True, serves=(FLOATS, "mse_cpu"), batched="point")
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
@@ -70,7 +70,7 @@ mse_loss.derivative(
 )
 
 
-@op(typed="promote", public=False, halves="single")
+@op(typed="promote", public=False)
 def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: int) -> Any:
     """The gradient of ``mse_loss`` by ``self``."""
     off = self - target

@@ -439,7 +439,8 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Number = 1, alpha: Number = 1
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
         if isinstance(value, (float, complex)) and self.dtype.kind in "biu":
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
-        dtypes.check_number(value, self.dtype)
+        if value != 1:
+            dtypes.check_number(value, self.dtype)
     if self.dtype.kind == "b":
         outer = np.logical_and.outer(vec1, vec2) if alpha else np.zeros((*vec1.shape, *vec2.shape), bool)
         return np.logical_or(outer, self) if beta else outer
