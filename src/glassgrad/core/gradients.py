@@ -82,9 +82,11 @@ def read_saved(
     if dtype is None or tensor is None or tensor._array.dtype == dtype:
         return tensor if lifted or tensor is None else tensor._array
     array = tensor._array
+    if not array.ndim and row.single and dtype.itemsize <= 2:  # one number counts in float32
+        return tensor if lifted else array
     if lifted:  # whole numbers would wrap around, truth values are refused; others meet as operations have them meet
         return TABLE["to_copy"].caller(tensor, dtype, array.dtype) if array.dtype.kind in "biu" else tensor
-    return array if not array.ndim and row.single and dtype.itemsize <= 2 else array.astype(dtype)
+    return array.astype(dtype)
 
 
 def _in_single(value: Any) -> Any:

@@ -54,7 +54,7 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", widens=True, serves=(FLOATS, "mse_cpu"), batched="point")
+@op(typed="promote", public=False, precision="single", serves=(FLOATS, "mse_cpu"), batched="point")
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
@@ -73,6 +73,9 @@ mse_loss.derivative(
 @op(typed="promote", public=False)
 def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: int) -> Any:
     """The gradient of ``mse_loss`` by ``self``."""
+    if self.dtype.itemsize == 2:
+        wide = map(in_single, (grad_output, self, target))
+        return mse_loss_backward.row.kernel(*wide, reduction).astype(self.dtype)  # type: ignore[attr-defined]
     off = self - target
     off *= grad_output * (2 / off.size if reduction == 1 and off.size else 2)
     return off
