@@ -18,12 +18,13 @@ TENSORS = """
     z = torch.ones(2, 3, dtype=torch.complex64)
 """
 CALLS = {
-    "numbers that halves cannot hold": """
+    "numbers that a dtype, or a decomposition, cannot hold": """
         a.half() ** 70000 | a.half().pow_(70000) | a.bfloat16() ** 1e40 | a ** 1e40
         torch.index_add(a, 1, i[0, :3], a, alpha=1e40)
         torch.index_add(a.half(), 1, i[0, :3], a.half(), alpha=70000) | torch.rsub(a.half(), a.half(), alpha=70000)
         torch.addr(b.half(), b.half()[0], b.half()[0], alpha=70000) | torch.addmv(b.half(), b.half(), b.half()[0])
         torch.nn.functional.hinge_embedding_loss(a, a.sign(), margin=1e40)
+        torch.svd(z * complex(float('inf'), 0)) | torch.linalg.svdvals(z * complex(float('inf'), 0))
         torch.nn.functional.threshold(a.half(), 70000, 1) | torch.nn.functional.threshold(a.half(), 1, 70000)
         torch.nn.functional.threshold(torch.tensor([0.3, 0.7]).half(), 0.3, 7)
         torch.nn.functional.threshold(torch.tensor([0.3, 0.7]).bfloat16(), 0.3, 7)

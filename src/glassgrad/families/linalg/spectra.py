@@ -50,7 +50,7 @@ def _numpys_svd(A: Any, *how: bool) -> Any:  # noqa: N803
     is_finite = np.isfinite(A).all((-2, -1))
     if not is_finite.all():
         if np.isnan(A).any():
-            _diverged(np.where(np.isinf(A), 0, A))
+            _diverged(np.where(np.isinf(A) & ~np.isnan(A), 0, A))
         parts = _numpys_svd(np.where(is_finite[..., None, None], A, 0), *how)
         if len(how) > 1:
             return np.where(is_finite[..., None], parts, np.nan).astype(parts.dtype)
