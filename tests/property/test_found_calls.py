@@ -48,7 +48,7 @@ CALLS = {
     """,
     "PyTorch's parser comes first": """
         x.cumsum_() | x.cumprod_('x') | x.cumsum_(5) | x.add_('x') | x.mul_(object()) | x.lt_('x') | x[0].sub_('x')
-        x.copysign_('x') | x.xlogy_(object()) | x.remainder_('x') | x.floor_divide_('x') | x[0].add_(a.half()[0, 0])
+        x.copysign_('x') | x.float_power_('x') | x.xlogy_(object()) | x.remainder_('x') | x.floor_divide_('x')
         torch.renorm(a, 2, 0, a) | torch.renorm(a, None, 0, 1j) | torch.dist(a, a, a) | torch.cdist(a, a, a)
         a.unfold(0, 1j, 1) | a.unfold(-1, 1e30, float('inf')) | torch.unfold_copy(a, 0, 1j, 1)
         torch.slice_copy(a, 1j, 1, 3) | torch.rot90(a, 1, 'x') | torch.lerp(a, a, [a]) | torch.normal('x', a)

@@ -352,6 +352,8 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 @composite(function=False)
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`float_power`."""
+    if not isinstance(exponent, Tensor) and not is_number(exponent):
+        raise no_match("float_power_", (exponent,), "Tensor exponent", "Number exponent")
     has_complex = isinstance(exponent, complex) or any(
         isinstance(each, Tensor) and each.dtype.is_complex for each in (self, exponent)
     )
