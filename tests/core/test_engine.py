@@ -275,3 +275,23 @@ def test_outputs_of_one_record():
     (a * 5.0 + c * 7.0 + c).backward()
     assert seen == [[5.0, None, 8.0]]
     assert x.grad.tolist() == [10.0, 0.0, 16.0]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "bool"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda whole, number: whole.fill_(number),
+        lambda whole, number: whole[:2].fill_(number),
+        lambda whole, number: whole.masked_fill_(whole == whole, number),
+        lambda whole, number: whole.index_fill_(0, torch.tensor([0]), number),
+    ],
+)
+def test_whole_numbers_pass_no_gradient_on(write, dtype):
+    """What is written into them is rounded: its slope was added up as if it were not, in their dtype."""
+    x = torch.tensor(2.5, requires_grad=True)
+    whole = torch.ones(3).to(getattr(torch, dtype))
+    write(whole, x * 1)
+    assert not whole.requires_grad
+    ((whole * 3.7).sum() + x * 2).backward()
+    assert x.grad == 2

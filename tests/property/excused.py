@@ -202,6 +202,7 @@ REASONS = [
     Reason("no kernel is reached that would refuse", "type", "not implemented for", r"\[\], dt(.|\n)*(entropy|out=)"),
     Reason("complex targets", "refused|type", "log_sigmoid_cpu", "with_logits"),
     Reason("halves within a block of another half", "taken", "autocast::prioritize", "autocast"),
+    Reason("a subclass made a parameter is a view", "words", "a view of a leaf", r"Subclass(.|\n)*Parameter\("),
     Reason("whole numbers are kept converted", "taken", r"modified by an.*CPU(Bool|Int|Long)T", r"vjp|graph=T"),
     Reason("PyTorch's variances of all halves keep their dtype", "taken", "std_var_all: Unsupported dtype", "out="),
     Reason("a size that PyTorch reads where there is none", "type", "(slice|as 0|: 0).*target batch_size"),

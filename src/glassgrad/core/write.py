@@ -13,7 +13,7 @@ from ..ground import dtypes, listening, modes
 from . import call, history
 from .record import Record, VersionCounter
 from .row import Row
-from .tensor import Tensor, View, edge_of, move_retained, share, wrap
+from .tensor import Tensor, View, carries_gradients, edge_of, move_retained, share, wrap
 
 ndarray = np.ndarray
 #: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether
@@ -49,6 +49,8 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if type(target._edge) is View and not row.constant and modes.grad_enabled():
         refusals.check_origin(target._edge)
     edges = history.edges_of(row, flat)
+    if edges and not row.truth and not carries_gradients(target._array.dtype):
+        edges = ()  # whole numbers pass no gradient on: PyTorch records it, and fails on the way back
     refusals.check_target(row, target, others, bool(edges))
     agreed = call.everyday_arrays(row.plan, flat)
     if agreed is None:
