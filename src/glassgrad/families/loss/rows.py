@@ -16,7 +16,7 @@ from ...core.row import FLOATS, op
 from ...ground.dtypes import check_number, of
 from ...ground.index import IS_NARROW
 from ...kernels.columns import in_single, not_implemented
-from ..arithmetic.rows import NEGATED_BOOL
+from ..arithmetic.rows import NEGATED_BOOL, wide_steps
 from ..compare.rows import where
 from ..norm.rows import shaped
 from ..pointwise.limit import sgn
@@ -74,8 +74,7 @@ mse_loss.derivative(
 def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: int) -> Any:
     """The gradient of ``mse_loss`` by ``self``."""
     if self.dtype.itemsize == 2:
-        wide = map(in_single, (grad_output, self, target))
-        return mse_loss_backward.row.kernel(*wide, reduction).astype(self.dtype)  # type: ignore[attr-defined]
+        return wide_steps(mse_loss_backward, grad_output, self, target, reduction)
     off = self - target
     off *= grad_output * (2 / off.size if reduction == 1 and off.size else 2)
     return off
