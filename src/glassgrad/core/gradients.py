@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..ground import modes
-from ..ground.dtypes import HALVES
+from ..ground.meta import in_single
 from . import saved
 from .fit import fit, fit_dtype, fit_lifted
-from .plan import F32
 from .record import Bundle, Fitting, Record, freed
 from .row import TABLE, Row
 
@@ -54,7 +53,7 @@ def gradients_of(
             for source, slot, promoted in reads
         ]  # fmt: skip
         if row.widens and not lifted:
-            values = [*map(_in_single, values)]
+            values = [*map(in_single, values)]
         answer = (rule if lifted else on_arrays)(*values)
         if not row.listed and len(numbers) == 1:
             answer = (answer,)
@@ -87,14 +86,6 @@ def read_saved(
     if lifted:  # whole numbers would wrap around, truth values are refused; others meet as operations have them meet
         return TABLE["to_copy"].caller(tensor, dtype, array.dtype) if array.dtype.kind in "biu" else tensor
     return array.astype(dtype)
-
-
-def _in_single(value: Any) -> Any:
-    """What a rule reads, in float32 where it is an array of half precision, or has some."""
-    if type(value) is list:
-        return [*map(_in_single, value)]
-    dtype = getattr(value, "dtype", None)
-    return value.astype(F32) if dtype is not None and dtype.char in HALVES and not dtype.metadata else value
 
 
 def _fitted(gradient: Any, fit_: Any, number: int, conjugate: bool, lifted: bool) -> Any:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import converted
+from .dtypes import HALVES, converted
+
+_F32 = np.dtype("f4")
 
 
 def blank(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -44,6 +46,14 @@ def need_item(array: Any) -> None:
 def cast_to(array: Any, dtype: np.dtype[Any]) -> Any:
     """An array as another dtype; of a meta tensor, without touching elements."""
     return blank(array.shape, dtype) if array.dtype.metadata else converted(array, dtype)
+
+
+def in_single(value: Any) -> Any:
+    """An array of half precision in float32, and each of a list of arrays; whatever else as it is."""
+    if type(value) is list:
+        return [*map(in_single, value)]
+    dtype = getattr(value, "dtype", None)
+    return value if dtype is None or dtype.char not in HALVES else cast_to(value, _F32)
 
 
 def marked(part: Any, source: Any) -> Any:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, meta
+from ..ground import dtypes
 from ..ground.dtypes import HALVES
+from ..ground.meta import in_single
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 
@@ -45,7 +46,7 @@ def kernel_of(row: Any) -> Callable[..., Any]:
                 return answer
             if halves is not None and char in HALVES:
                 computed = kernel if halves == "single" else plain
-                return computed(*map(_as_single, arguments), **settings).astype(dtype)
+                return computed(*map(in_single, arguments), **settings).astype(dtype)
         if native is not None and first.size >= (compiled.few if few else compiled.least):
             result = native(*arguments, **settings)
             if result is not None:
@@ -63,7 +64,6 @@ def _natively(native: Callable[..., Any], few: bool, plain: Callable[..., Any]) 
     """A kernel that gives arrays of enough elements to ``native``, and all that it does not serve to ``plain``."""
     from . import compiled  # as above
 
-
     @wraps(plain)
     def kernel(*arguments: Any, **settings: Any) -> Any:
         if arguments[0].size >= (compiled.few if few else compiled.least):
@@ -73,12 +73,3 @@ def _natively(native: Callable[..., Any], few: bool, plain: Callable[..., Any]) 
         return plain(*arguments, **settings) if settings else plain(*arguments)  # nothing is cheaper to hand on than {}
 
     return kernel
-
-
-def in_single(array: Any) -> Any:
-    """An array of half precision in float32, any other as it is."""
-    return meta.cast_to(array, F32) if array.dtype.char in HALVES else array
-
-
-def _as_single(value: Any) -> Any:
-    return in_single(value) if hasattr(value, "dtype") else value

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
+from ...ground.meta import in_single
 from ...kernels import compiled
-from ...kernels.columns import in_single
 from ..norm.rows import affine_twice, shaped, statistics_kind
 from ..reduce.rows import F64, along, leading
 

@@ -10,7 +10,8 @@ from ...core.row import op
 from ...ground import errors
 from ...ground.dtypes import HALVES, check_number
 from ...ground.layout import copied
-from ...kernels.columns import in_single, not_implemented
+from ...ground.meta import in_single
+from ...kernels.columns import not_implemented
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, BEYOND_DATA, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view

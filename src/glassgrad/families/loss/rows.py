@@ -15,7 +15,8 @@ import numpy as np
 from ...core.row import FLOATS, op
 from ...ground.dtypes import check_number, of
 from ...ground.index import IS_NARROW
-from ...kernels.columns import in_single, not_implemented
+from ...ground.meta import in_single
+from ...kernels.columns import not_implemented
 from ..arithmetic.rows import NEGATED_BOOL, wide_steps
 from ..compare.rows import where
 from ..norm.rows import shaped

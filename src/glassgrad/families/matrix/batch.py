@@ -9,8 +9,8 @@ import numpy as np
 from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
 from ...ground.dtypes import HALVES, Number
+from ...ground.meta import in_single
 from ...kernels import silent
-from ...kernels.columns import in_single
 from ..shape.rows import axis_of, expand, on_arrays, transpose
 from .rows import (
     c_name,

@@ -12,8 +12,8 @@ from ...core.row import TABLE, op
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.dtypes import HALVES, Number
+from ...ground.meta import in_single
 from ...kernels import compiled
-from ...kernels.columns import in_single
 from ..reduce.rows import ones32, ones64
 from ..shape.rows import expand, on_arrays, sum_to, t, unsqueeze, view
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
+from ...ground.meta import in_single
 from ...kernels import compiled
-from ...kernels.columns import in_single
 from ...ops.unfold import differentiated, unfolding
 from ..cast.rows import to_copy
 from ..distance.rows import linalg_vector_norm, norm_of

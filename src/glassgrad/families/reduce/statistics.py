@@ -11,9 +11,9 @@ import numpy as np
 from ...core.tensor import Tensor, number_of, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.listening import asking
-from ...ground.meta import need_data
+from ...ground.meta import in_single, need_data
 from ...ground.runtime import warn
-from ...kernels.columns import in_single, not_implemented
+from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ...tensor.lifted import all_values

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...ground.dtypes import HALVES
+from ...ground.meta import in_single
 from ...kernels import compiled
-from ...kernels.columns import in_single
 
 _UNSIGNED = {8: np.dtype(np.uint64), 4: np.dtype(np.uint32)}
 

@@ -11,7 +11,8 @@ import numpy as np
 from ...core.row import op
 from ...ground import dtypes, errors
 from ...ground.layout import dense_like
-from ...kernels.columns import in_single, not_implemented
+from ...ground.meta import in_single
+from ...kernels.columns import not_implemented
 from ..cast.rows import fill_number
 from ..compare.rows import where
 from ..index.rows import blank, masked_fill

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground.meta import in_single
 from ...ground.window import Window, dense, indices, look, overlaps, owner_of, strides_of
-from ...kernels.columns import in_single
 
 ndarray = np.ndarray
 
