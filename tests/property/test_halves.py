@@ -65,6 +65,21 @@ F.cross_entropy(y, i, reduction="none")
 F.huber_loss(y, y.detach().roll(1), delta=0.7)
 torch.cdist(x, y)
 F.glu(y)
+y.new_zeros(300, 40).fill_(x[0, 0])
+torch.fill(y, x[0, 0])
+y.masked_fill(y > 0, x[0, 0])
+y.index_fill(0, i, x[0, 0])
+x[0, 0].expand(300, 40).sum()
+(y - 9).clamp(max=-9).cummax(0)[0]
+y.cummin(0)[0]
+y.clamp(max=0).amax(0)
+y.clamp(max=0).max()
+y.clamp(max=0).median()
+(y / 100 + 1).cumprod(0)
+y.renorm(2, 0, 5.0)
+torch._weight_norm(y, y[:, :1], 0)
+y.to_sparse().sum()
+y.to_sparse_csr().sum()
 """
 
 #: Of ``x`` (300, 40): where a number stands beside it, in the function or in its slope.
@@ -77,6 +92,9 @@ x.erfc()
 (x.tanh() * 0.9).erfinv()
 x.deg2rad()
 x.rad2deg()
+x**4
+x**-2
+(x.abs() + 0.5) ** -0.5
 x.sigmoid()
 x.tanh()
 x * 0.3
@@ -130,6 +148,11 @@ F.adaptive_avg_pool1d(x.view(1, 1, -1), 1)
 F.adaptive_avg_pool2d(x.view(1, 1, -1, 10), 1)
 F.batch_norm(x.view(-1, 2), None, None, training=True)
 F.layer_norm(x, (140000,))
+x.new_zeros(140000).fill_(x[0])
+x[0].expand(140000).sum()
+(x * 0).amax()
+x.to_sparse().sum()
+x.view(-1, 2).to_sparse_csr().sum()
 """
 
 #: Of ``x`` and a number ``c``: PyTorch rounds it to the dtype of ``x`` first, or does not, by the place it has.

@@ -18,6 +18,9 @@ from .rows import wide_steps
 NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
 
 
+_IN_STEPS = (3, 0.5, -0.5, -2)  #: exponents of which powers are made of products, quotients and roots
+
+
 def _integer_power(self: Any, exponent: Any) -> Any:
     """A power of integers, which wraps; of negative exponents only 1 and -1 have one."""
     if not np.any(exponent < 0):
@@ -45,11 +48,9 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
     """The power of each element with one exponent."""
     if exponent == 2:
         return self * self
-    if exponent == 3:
-        if self.dtype.char == "e":
-            return wide_steps(pow_number, self, 3)
+    char, kind = self.dtype.char, self.dtype.kind
+    if exponent == 3 and char != "e":
         return self * self * self
-    kind = self.dtype.kind
     if kind == "b":
         return self | (not exponent)
     if exponent == 1:
@@ -59,10 +60,12 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
             raise RuntimeError(NEGATIVE_POWER)
         dtypes.check_number(exponent, self.dtype)
         return np.power(self, np.asarray(exponent).astype(self.dtype))
-    if self.dtype.char in dtypes.HALVES:
+    if char in dtypes.HALVES:
         dtypes.check_number(exponent, self.dtype)
-    if abs(exponent) == 0.5 and self.dtype.char == "e":  # no root, in PyTorch
-        return _power(self, self.dtype.type(exponent))
+        if exponent == 4 or char == "e" and exponent in _IN_STEPS:  # no products and roots, in PyTorch
+            return _power(self, self.dtype.type(exponent))
+        if exponent == -0.5:
+            return wide_steps(pow_number, self, -0.5)
     if exponent == 0.5:
         return np.sqrt(self)
     if exponent == -1:

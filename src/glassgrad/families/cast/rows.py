@@ -146,7 +146,7 @@ def zero(self: Any, /) -> Any:
 zero.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(public=False)
+@op(public=False, halves="single")
 def whole_sum(grad: Any, /) -> Any:
     """The sum of all elements, for the gradient of a value that filled them."""
     return np.add.reduce(grad, axis=None)

@@ -10,8 +10,10 @@ import numpy as np
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground import errors
 from ...ground.dtypes import Number, need_int, of
+from ...ground.meta import in_single
 from ...kernels.columns import not_implemented
 from ..arithmetic.rows import no_single_bool
+from ..cast.rows import to_copy
 from ..compare.rows import where
 from ..index.rows import fitted
 from ..matrix.rows import scalar_name
@@ -164,10 +166,14 @@ def across(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple([i for i in range(ndim) if i != dim % ndim])
 
 
-@op(
-    inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True,
-    widens=True,
-)  # fmt: skip
+@on_arrays(in_single)
+def wide(tensor: Any) -> Any:
+    """Half precision as float32, the rest as it is."""
+    dtype = tensor._array.dtype
+    return to_copy(tensor, F32, dtype) if dtype.itemsize == 2 else tensor
+
+
+@op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain", out=errors.OUT_DTYPE, aligned=True)
 def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     for name, number in (("p", p), ("maxnorm", maxnorm)):
@@ -184,7 +190,7 @@ def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
     if self.dtype.kind in "bui":
         name = scalar_name(self)
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {name}")
-    a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
+    a = in_single(self)
     length = norm_of(a, p, dims, True)
     scale = np.where(length > maxnorm, maxnorm / (length + 1e-7), 1).astype(length.dtype)
     return (a * scale).astype(self.dtype, copy=False)
@@ -194,6 +200,7 @@ def renorm(self: Any, /, p: Number, dim: int, maxnorm: Number) -> Any:
 def _renorm_rule(grad: Any, self: Any, self_sizes: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
     """The scale times the gradient, less what the growing norm takes from the scale."""
     dims = across(len(self_sizes), dim)
+    grad, self = wide(grad), wide(self)
     length = linalg_vector_norm(self, p, dims, True)
     inverse = 1 / (length + 1e-7)
     along_self = sum_dim(real_part(grad * conj(self)), dims, True)

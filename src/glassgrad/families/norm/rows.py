@@ -10,10 +10,8 @@ from ...core.row import FLOATS, op
 from ...ground.meta import in_single
 from ...kernels import compiled
 from ...ops.unfold import differentiated, unfolding
-from ..cast.rows import to_copy
-from ..distance.rows import linalg_vector_norm, norm_of
+from ..distance.rows import linalg_vector_norm, norm_of, wide
 from ..reduce.rows import F32, F64, SMALL, along, column, count, kept_sizes, sum_dim
-from ..shape.rows import on_arrays
 
 # -- standardised: mean zero, variance one -----------------------------------------------------------------------------
 
@@ -164,13 +162,6 @@ def last_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tupl
 def first_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
     """The dimensions before those that ``normalized_shape`` names."""
     return tuple(range(len(sizes) - len(normalized_shape)))
-
-
-@on_arrays(in_single)
-def wide(tensor: Any) -> Any:
-    """Half precision as float32, the rest as it is."""
-    dtype = tensor._array.dtype
-    return to_copy(tensor, F32, dtype) if dtype.itemsize == 2 else tensor
 
 
 def statistics_kind(input: Any, *parameters: Any) -> Any:
@@ -461,6 +452,7 @@ def others(ndim: int, dim: int) -> tuple[int, ...]:
     differentiable=("result0",),
     public=False,
     serves=(FLOATS, "weight_norm_kernel"),
+    widens=True,
     hidden=("weight", "length", "weight_sizes"),
     shows={"v": ("weight", lambda tensor: tensor), "g": ("length", lambda tensor: tensor)},
 )

@@ -282,7 +282,7 @@ def _evenly(grad: Any, self: Any, result: Any) -> Any:
 
 
 def _median_of_all(name: str, which: str) -> Any:
-    @op(node=f"{name.capitalize()}Backward0", public=False, serves=(REALS, "median_cpu"))
+    @op(node=f"{name.capitalize()}Backward0", public=False, widens=True, serves=(REALS, "median_cpu"))
     @named(f"{name}_all", which=which)
     def middle(self: Any, /) -> Any:
         """The lower median of all elements{which}."""
@@ -409,13 +409,16 @@ def _extreme_of_several(name: str, word: str) -> tuple[Any, Any]:
     """``amax`` or ``amin``, whose gradient ties share, and the extreme of all elements."""
     ufunc, place_of = (np.maximum, ndarray.argmax) if name == "max" else (np.minimum, ndarray.argmin)
 
-    @op(node=f"A{name}Backward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain", batched="dims")
+    @op(
+        node=f"A{name}Backward0", public=False, widens=True, hidden=("self_sizes",), out=_SAME_OUT, layout="plain",
+        batched="dims",
+    )  # fmt: skip
     @named(f"a{name}_dim", which=word)
     def along(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
         """The {which} elements along the dimensions ``dim``."""
         return _reduced(ufunc, name, self, dim, keepdim)
 
-    @op(node=f"{name.capitalize()}Backward1", public=False)
+    @op(node=f"{name.capitalize()}Backward1", public=False, widens=True)
     @named(f"{name}_all", which=word)
     def of_all(self: Any, /) -> Any:
         """The {which} element."""
@@ -441,6 +444,7 @@ amin_dim, min_all = _extreme_of_several("min", "smallest")
     aligned=True,
     public=False,
     serves=(REALS + "?", "aminmax_cpu"),
+    widens=True,
     hidden=("self_sizes",),
     layout="plain",
     batched="dims",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, op
-from ...ground.dtypes import of
+from ...ground.dtypes import HALVES, of
 from ...kernels import compiled
 from ..compare.rows import where
 from ..scan.rows import others
@@ -75,7 +75,10 @@ def _total(a: Any) -> Any:
     if 0 in a.strides and a.size > 1:  # expanded: every distinct element once
         seen = a[tuple([slice(1) if s == 0 else slice(None) for s in a.strides])]
         if seen.size < a.size:
-            return total(seen) * d.type(a.size // seen.size) if d.kind in "fcV" else total(seen) * (a.size // seen.size)
+            times = a.size // seen.size
+            if d.char in HALVES:  # many a count is none of theirs
+                return d.type(np.add.reduce(seen, axis=None, dtype=F32) * times)
+            return total(seen) * (d.type(times) if d.kind in "fc" else times)
     if d.kind in "bui":
         return np.add.reduce(a, axis=None, dtype=I64)
     if d == F32 or d == F64:

@@ -97,6 +97,7 @@ shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not revers
 
 @op(
     public=False,
+    halves="single",
     few=True,
     native=lambda self, factor, dim, reverse: compiled.scan.recur(self, factor, dim, reverse),
     batched="dims",
@@ -121,7 +122,7 @@ recur.derivative(
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, layout="plain", batched="dims", aligned=True)
+@op(inplace=True, widens=True, layout="plain", batched="dims", aligned=True)
 def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The products of everything up to each place along ``dim``."""
     return running(np.multiply, self, dim, dtype)
@@ -210,7 +211,7 @@ def cummin_dim(self: Any, /, dim: int) -> Any:
 cummin_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
 
 
-@op(auxiliary=("index",), public=False, batched="dims")
+@op(auxiliary=("index",), public=False, halves="single", batched="dims")
 def add_along(self: Any, index: Any, /, dim: int) -> Any:
     """Zeros into which each element is added at its ``index`` along ``dim``."""
     if self.ndim == 0:
@@ -254,7 +255,7 @@ def decay(self: Any, other: Any, /) -> Any:
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
 
 
-@op(out=errors.OUT_RUNNING, halves="single", aligned=True, layout="plain", batched="dims")
+@op(out=errors.OUT_RUNNING, halves="single", widens=True, aligned=True, layout="plain", batched="dims")
 def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":

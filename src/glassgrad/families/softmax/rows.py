@@ -224,6 +224,13 @@ logsumexp_dim.derivative(
 )
 
 
+@logsumexp_dim.row.tangent
+def _logsumexp_tangent(self: Any, result: Any, self_t: Any, dim: Any, keepdim: bool) -> Any:
+    """The mean of the tangents, by weights that add up to one: the rounding of ``result`` is in all of them."""
+    weights = shares(self, result, dim, keepdim)
+    return sum_dim(weights * self_t, dim, keepdim) / sum_dim(weights, dim, keepdim)
+
+
 @op(auxiliary=("total",), public=False, batched="dims")
 def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
     """``exp(self - total)``: what each element is of its sum of exponentials, whose logarithm ``total`` is."""

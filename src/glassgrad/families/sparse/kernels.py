@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...core.fit import fit
+from ..reduce.rows import along
 
 ndarray = np.ndarray
 
@@ -269,7 +270,7 @@ def dense_of(array: Any) -> Any:
         return np.array(array)
     array = coalesced(array)
     if not len(array.indices):  # no dimension is sparse: all values lie at one place
-        return array.values.sum(0, dtype=array.dtype)
+        return along(array.values, 0).astype(array.dtype)
     out = np.zeros(array.shape, array.dtype)
     out[tuple(array.indices)] = array.values
     return out
@@ -433,10 +434,10 @@ def summed(array: Coo, dims: Sequence[int], keepdim: bool) -> Any:
     """The sums along dimensions: dense where all sparse ones are summed."""
     n = len(array.indices)
     dense = tuple(dim - n + 1 for dim in dims if dim >= n)
-    values = array.values.sum(dense, keepdims=keepdim) if dense else array.values
+    values = along(array.values, dense, keepdim) if dense else array.values
     left = [dim for dim in range(n) if dim not in dims]
     if not left:
-        total = values.sum(0)
+        total = along(values, 0)
         return total.reshape((1,) * n + total.shape) if keepdim else total
     shape = [1 if dim in dims else size for dim, size in enumerate(array.shape) if keepdim or dim not in dims]
     if keepdim:
