@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, op
 from ...ground.dtypes import HALVES, of
+from ...ground.meta import in_single
 from ...kernels import compiled
 from ..compare.rows import where
 from ..scan.rows import others
@@ -22,8 +23,10 @@ F16, F32, F64, I64 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("i
 _add: Any = np.add
 _LONGEST = 65536  # ones kept; longer sums go block by block, which also keeps them accurate
 _BLOCK = 4096
+_IN_A_ROW = 512  # numbers that are added one after another
 _LARGE = 1 << 16  # elements from which on compiled sums pay: below, BLAS and the cache are quick enough
 SMALL = 2048  # elements up to which a call costs more than the arithmetic in it
+_ROUNDING: dict[Any, float] = {kind: float(64 * np.finfo(kind).eps) ** 2 for kind in (F32, F64)}  # of long means
 _BASE: dict[Any, Any] = {F32: np.ones(_LONGEST, F32), F64: np.ones(_LONGEST, F64)}
 ones32: dict[int, Any] = {n: _BASE[F32][:n] for n in range(1025)}
 ones64: dict[int, Any] = {n: _BASE[F64][:n] for n in range(1025)}
@@ -129,7 +132,10 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
     if d.kind in "bui":
         return _add.reduce(a, axis=axes, keepdims=keepdim, dtype=I64)
     if d.kind == "V" or d == F16:
-        return _add.reduce(a.astype(F32), axis=axes, keepdims=keepdim).astype(d)
+        return _in_turns(a.astype(F32), axes, keepdim).astype(d)
+    if a.ndim == 2 and a.flags.f_contiguous and not a.flags.c_contiguous:  # lines that are columns to whoever reads
+        sums = _along(a.T, (1 - axes[0] % 2,), False)
+        return sums.reshape(kept_sizes(a.shape, axes)) if keepdim else sums
     if (d == F32 or d == F64) and a.flags.c_contiguous and a.size > 64:
         n, m = a.ndim, len(axes)
         dims = sorted(i % n for i in axes)
@@ -147,7 +153,29 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         if a.size > 4 * SMALL and dims == [0, *range(n - m + 1, n)]:  # of each channel: first its lines
             sums = _along(_along(a, dims[1:], False), 0, False)
             return sums.reshape(kept_sizes(a.shape, axes)) if keepdim else sums
-    return _add.reduce(a, axis=axes, keepdims=keepdim)
+    return _in_turns(a, axes, keepdim)
+
+
+def _in_turns(a: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """Sums along any axes: of many numbers, NumPy would add each to all before it, and round as often."""
+    if count(a.shape, axes) <= _IN_A_ROW:
+        return _add.reduce(a, axis=axes, keepdims=keepdim)
+    sums = a
+    for axis in sorted([axis % a.ndim for axis in axes], key=lambda axis: -a.shape[axis]):
+        sums = _along_one(sums, axis)
+    return sums if keepdim else np.squeeze(sums, axes)
+
+
+def _along_one(a: Any, axis: int) -> Any:
+    """Sums along one axis, which keep it; block by block."""
+    blocks, rest = divmod(a.shape[axis], _IN_A_ROW)
+    if not blocks or blocks == 1 and not rest:
+        return _add.reduce(a, axis=axis, keepdims=True)
+    before = (slice(None),) * axis
+    whole = a[(*before, slice(blocks * _IN_A_ROW))]
+    heads = whole.reshape(*a.shape[:axis], blocks, _IN_A_ROW, *a.shape[axis + 1 :])
+    sums = _along_one(_add.reduce(heads, axis=axis + 1), axis)
+    return sums + _add.reduce(a[(*before, slice(blocks * _IN_A_ROW, None))], axis=axis, keepdims=True) if rest else sums
 
 
 def _columns(a: Any) -> Any:
@@ -387,28 +415,32 @@ def _variance(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any,
             degrees = n - 1 if correction is None else n - correction
             means = self.dot(ones32[n]) / F32.type(n)
             off = self - column(means, self.shape)
-            return (off * off).dot(ones32[n]) / F32.type(degrees if degrees > 0 else 0), means
-    a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
-    means = along(a, dim, True) / count(a.shape, dim)
+            squares = (off * off).dot(ones32[n])
+            if not _hardly_off(squares, means, n):
+                return squares / F32.type(degrees if degrees > 0 else 0), means
+    if self.dtype.kind == "c":
+        real, imag = (_variance(part, dim, correction, keepdim)[0] for part in (self.real, self.imag))
+        return real + imag, along(self, dim, keepdim) / count(self.shape, dim)
+    a = in_single(self)
+    number, degrees = count(a.shape, dim), max(freedom(a.shape, dim, correction), 0)
+    means = along(a, dim, True) / number
     if dim is None and a.size >= compiled.least and a.ndim:
         summed = compiled.reduce.deviations(a, means.reshape(()))
         if summed is not None:
-            degrees = freedom(a.shape, dim, correction)
             sizes = (1,) * a.ndim if keepdim else ()
-            return np.reshape(summed / summed.dtype.type(degrees if degrees > 0 else 0), sizes)[()], (
-                means.reshape(sizes)[()]
-            )
+            return np.reshape(summed / summed.dtype.type(degrees), sizes)[()], means.reshape(sizes)[()]
     off = a - means
-    degrees = max(freedom(a.shape, dim, correction), 0)
-    if a.dtype.kind == "c":
-        squares = along(off.real**2, dim, keepdim)
-        squares = squares / squares.dtype.type(degrees) + along(off.imag**2, dim, keepdim) / squares.dtype.type(degrees)
-        degrees = 1
-    else:
+    squares = along(off * off, dim, keepdim)
+    if dim is not None and _hardly_off(squares, means.reshape(squares.shape), number):
+        means = means + along(off, dim, True) / number
+        off = a - means
         squares = along(off * off, dim, keepdim)
-    if not keepdim:
-        means = means.reshape(squares.shape)[()]
-    return squares / squares.dtype.type(degrees), means
+    return squares / squares.dtype.type(degrees), means if keepdim else means.reshape(squares.shape)[()]
+
+
+def _hardly_off(squares: Any, means: Any, number: int) -> Any:
+    """Whether some squared deviations are those of means that were rounded: of equal numbers, PyTorch has none."""
+    return np.count_nonzero(means * means * (number * _ROUNDING[means.dtype]) >= squares)
 
 
 def _as_self(self: Any, *arrays: Any) -> Any:
