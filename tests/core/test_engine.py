@@ -295,3 +295,12 @@ def test_whole_numbers_pass_no_gradient_on(write, dtype):
     assert not whole.requires_grad
     ((whole * 3.7).sum() + x * 2).backward()
     assert x.grad == 2
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_all_that_was_saved_is_checked(create_graph):
+    base, exponent = torch.rand(3, requires_grad=True), torch.rand(3)
+    power = base**exponent
+    power.exp_()  # which is saved for the exponent's gradient alone, and nobody asks for that
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(power.sum(), base, create_graph=create_graph)

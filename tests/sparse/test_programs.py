@@ -93,7 +93,7 @@ def parts(torch, show):
         show(label, [tuple(made.shape), str(made.dtype), str(made.layout)])
         show(f"{label} dense", made.to_dense())
         show(f"{label} nnz", made.coalesce()._nnz())
-    show("numbers", [s.sum(), torch.sparse.sum(s), s.norm(), s.numel(), len(s)])
+    show("numbers", [s.sum(), torch.sparse.sum(s), s.sum(None, keepdim=True), s.norm(), s.numel(), len(s)])
     show("masked", torch.arange(6.0, dtype=torch.float64).view(2, 3).sparse_mask(s.coalesce()).to_dense())
     other = s.clone()
     other.mul_(2).add_(s)

@@ -37,7 +37,8 @@ def gradients_of(
     arriving = grad if grads is None else grads
     masked = modes.local.masked if modes.unusual else None
     outgoing: list[Any] = [None] * len(edges)
-    opened: dict[int, Any] = {}  # what a hook unpacks, it unpacks once, however many rules read it
+    kept = [] if row.listed else [where for where in row.plan.saves.values() if where[0] != "constant"]
+    opened = {slot: saved.read(record, source, slot) for source, slot in kept}  # all of it, and once: hooks may count
     arrived = {"grad": grad, "grads": grads}
     for numbers, reads, on_arrays, rule in row.plan.rules:
         if row.listed:
@@ -74,9 +75,7 @@ def read_saved(
     if row.listed and source == "tensor":
         tensors = saved.read_list(record, slot)
         return tensors if lifted else [tensor._array for tensor in tensors]
-    if slot not in opened:
-        opened[slot] = saved.read(record, source, slot)
-    tensor = opened[slot]
+    tensor = opened[slot] if slot in opened else saved.read(record, source, slot)
     dtype = record.fit.common if promoted and type(record.fit) is Fitting else None
     if dtype is None or tensor is None or tensor._array.dtype == dtype:
         return tensor if lifted or tensor is None else tensor._array

@@ -125,7 +125,7 @@ def _sum_all(self: Any, dtype: Any = None) -> Any:
 @stands_for("sum_dim")
 def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: Any = None, row: Any = rows.plainly_summed) -> Any:
     """The sums of a sparse tensor along dimensions."""
-    dims = tuple(d % self._array.ndim for d in ((dim,) if isinstance(dim, int) else dim))
+    dims = tuple(d % self._array.ndim for d in ((dim,) if isinstance(dim, int) else dim or ()))
     sums = row(self, dims or tuple(range(self._array.ndim)), keepdim)
     return sums if dtype is None else sums.to(dtypes.of(dtype) if isinstance(dtype, np.dtype) else dtype)
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...core.fit import fit
-from ..reduce.rows import along
+from ...core.row import TABLE
 
 ndarray = np.ndarray
 
@@ -270,7 +270,7 @@ def dense_of(array: Any) -> Any:
         return np.array(array)
     array = coalesced(array)
     if not len(array.indices):  # no dimension is sparse: all values lie at one place
-        return along(array.values, 0).astype(array.dtype)
+        return along(array.values, (0,)).astype(array.dtype)
     out = np.zeros(array.shape, array.dtype)
     out[tuple(array.indices)] = array.values
     return out
@@ -430,6 +430,11 @@ def matmul(one: Any, two: Any) -> Any:
     return coalesced(Coo(indices, one.values[from_one] * two.values[from_two], (one.shape[0], two.shape[1])))
 
 
+def along(values: Any, axes: tuple[int, ...], keepdim: bool = False) -> Any:
+    """The sums of an array along axes, as those of dense tensors are made."""
+    return TABLE["sum_dim"].kernel(values, axes, keepdim)
+
+
 def summed(array: Coo, dims: Sequence[int], keepdim: bool) -> Any:
     """The sums along dimensions: dense where all sparse ones are summed."""
     n = len(array.indices)
@@ -437,7 +442,7 @@ def summed(array: Coo, dims: Sequence[int], keepdim: bool) -> Any:
     values = along(array.values, dense, keepdim) if dense else array.values
     left = [dim for dim in range(n) if dim not in dims]
     if not left:
-        total = along(values, 0)
+        total = along(values, (0,))
         return total.reshape((1,) * n + total.shape) if keepdim else total
     shape = [1 if dim in dims else size for dim, size in enumerate(array.shape) if keepdim or dim not in dims]
     if keepdim:

@@ -15,7 +15,6 @@ from ...core import call
 from ...core.row import Row
 from ...ground import dtypes
 from ...tensor import sparse as _classes  # noqa: F401  the tensors that carry what these rows give
-from ..reduce.rows import along
 from ..shape.rows import expand, unsqueeze
 from . import kernels as arrays
 from .kernels import Carrier, Compressed, Coo
@@ -281,7 +280,7 @@ exchanged = _ordering("exchanged", "TransposeBackward0")
 @carried("SumBackward0")
 def total(self: Any, /) -> Any:
     """The sum of all elements."""
-    return along(self.values, None)
+    return arrays.along(self.values, tuple(range(self.values.ndim)))
 
 
 total.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
