@@ -133,7 +133,7 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         return _add.reduce(a, axis=axes, keepdims=keepdim, dtype=I64)
     if d.kind == "V" or d == F16:
         return _in_turns(a.astype(F32), axes, keepdim).astype(d)
-    if a.ndim == 2 and a.flags.f_contiguous and not a.flags.c_contiguous:  # lines that are columns to whoever reads
+    if a.ndim == 2 and axes and a.flags.f_contiguous and not a.flags.c_contiguous:  # columns that lie as lines
         sums = _along(a.T, (1 - axes[0] % 2,), False)
         return sums.reshape(kept_sizes(a.shape, axes)) if keepdim else sums
     if (d == F32 or d == F64) and a.flags.c_contiguous and a.size > 64:
