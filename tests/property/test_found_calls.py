@@ -231,6 +231,8 @@ CALLS = {
         torch.gradient(b, spacing=[c[0]], dim=-1) | torch.gradient(b, spacing=[c[:2]], dim=-1, edge_order=2)
         torch.gradient(a, spacing=(2.0, 0.25), dim=False)
         torch.stft(c, 4, 0) | torch.nn.functional.batch_norm(a, -2, None)
+        torch.nn.functional.batch_norm(c, None, None) | torch.nn.functional.batch_norm(c, c, c)
+        torch.nn.functional.batch_norm(c[0], None, None, a[0], training=True)
         torch.nn.functional.grid_sample(i[None, None], torch.ones(1, 1, 3, 2), align_corners=False)
         torch.nn.functional.grid_sample(a[None, None], torch.ones(1, 1, 1, 3, 2), align_corners=False)
         torch.affine_grid_generator(c[0], (2, 1, 3, 4), True) | torch.affine_grid_generator(a, (2, 1, 3, 4), True)

@@ -46,10 +46,7 @@ def with_statistics(
     """What ``batch_norm`` gives, with the means and the inverse deviations that it used."""
     check_tensor(input, "batch_norm")
     sizes = input._array.shape
-    if len(sizes) < 2:
-        bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
-        raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
-    channels = sizes[1]
+    channels = sizes[1] if len(sizes) > 1 else 0
     running = (("running_mean", running_mean), ("running_var", running_var))
     for name, tensor in (*running, ("weight", weight), ("bias", bias)):
         if tensor is None:
@@ -57,6 +54,9 @@ def with_statistics(
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
         elif tensor._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
+    if len(sizes) < 2:
+        bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
+        raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     for name, tensor in running:
