@@ -451,6 +451,8 @@ torch.bernoulli(x, 0.3)|torch.bernoulli(x)|torch.nn.functional.dropout(x, 0.4)|t
 torch.rand_like(x)|torch.randn_like(x)|torch.poisson(x * 5)|torch.normal(x, 1.0)|torch.normal(0.0, x)
 torch.multinomial(x.flatten(1), 2)|torch.multinomial(x.flatten(1), 1)|torch.nn.functional.rrelu(-x, training=True)
 torch.nn.functional.gumbel_softmax(x)|torch.nn.functional.alpha_dropout(x, 0.4)|torch.randint_like(x, 9)
+torch.binomial((x * 99).floor(), x)|torch.binomial((x * 99).floor(), x[None].expand(2, *x.shape))
+torch.binomial((x[None] * 99).floor(), x.expand(2, *x.shape))
 """
 
 

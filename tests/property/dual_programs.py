@@ -47,7 +47,7 @@ OWN_REASONS = [
     Reason("PyTorch's tangents of singular matrices are zero", "tangents", "", r"det\("),
     Reason("which of equal elements", "tangents", "", r"\.(kthvalue|topk|median|mode|\w*quantile)\("),
     Reason("rounding decides which is less", "tangents|numbers", "", r"(solve|inv)\((.|\n)*(min|max|si?gn|relu)\w*\("),
-    Reason("PyTorch's tangents of what is repeated are leaves", "taken", "a leaf Variable", "repeat_interleave"),
+    Reason("tangents are leaves", "taken", "a leaf Variable", r"repeat_interleave|cum\w+\(|sort\(|max\(|min\("),
     Reason("the last digits of complex quotients tell", "numbers", "True", r"complex(.|\n)*(/|div)(.|\n)*(==|eq\()"),
     Reason("what should be zero, rounded", "tangents", "", r"(solve|inv)\((.|\n)*norm\(\w+, 0?\.5"),
     Reason("views that Functions give", "tangents", "None", r"Seen\.apply\((.|\n)*(_\(|\] = |out=)[^\n]*\Z"),

@@ -75,7 +75,7 @@ REASONS = [
     Reason("conjugates are no views", "taken", "unresolved conjugated tensors", r"(mH|adjoint\(\)|conj\(\))"),
     Reason("conjugates are no views", "numbers", "", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*\.data ="),
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words|type", BROKEN, r"backward|autograd"),
-    Reason("a rule of PyTorch's gives another shape", "taken|type|words", r"(Scatter|IndexAdd)\w* returned an inv"),
+    Reason("PyTorch's rule gives another shape", "taken|type|words", r"(Scatter|IndexAdd|IndexPut)\w* returned an inv"),
     Reason("a rule of PyTorch's gives another shape", "taken", "CopySlices returned an inv", r"scatter(_add)?_\("),
     Reason("the shape was changed without recording", "taken|type|words", "an invalid gradient at", r"\.data = "),
     Reason("the shape was changed without recording", "type", "^.'RuntimeError', 'The size of", r"\.data = "),

@@ -262,7 +262,12 @@ def binomial(count: Any, prob: Any, /, generator: Any = None) -> Any:
         raise RuntimeError(f"Found dtype {actual} but expected {wanted}")
     check_together(count.shape, prob.shape)
     both = np.broadcast_arrays(_floating(count, "binomial_cpu"), np.asarray(prob))
-    return counts.binomial(source(generator), both[0], both[1])
+    sizes = both[0].shape
+    if count.shape == sizes:  # what is drawn lies in rows, else as what is given
+        return counts.binomial(source(generator), both[0], both[1])
+    order = order_of(sizes, [*map(strides_of, both)])[::-1]
+    drawn = counts.binomial(source(generator), *(array.transpose(order) for array in both))
+    return drawn.transpose(np.argsort(order))
 
 
 binomial.derivative(count=lambda grad: refuse("binomial"), prob=lambda grad: refuse("binomial"))
