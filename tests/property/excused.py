@@ -219,6 +219,7 @@ REASONS = [
     Reason("values at infinity", "numbers", "nan|inf", r"atan2.*pow"),
     Reason("values at infinity", "numbers.grad", "", r"e\+30(.|\n)*logcumsumexp"),
     Reason("values at infinity", "numbers", "nan", r"nan_to_num(.|\n)*create_graph"),
+    Reason("sums that overflow on their way", "numbers", r"inf.*e\+38|e\+38.*inf", r"nan_to_num(.|\n)*sum\("),
     Reason("values at infinity", "numbers.grad", "nan", r"nan_to_num|inf(.|\n)*soft_margin_loss"),
     Reason("places that no whole number holds", "numbers", "", r"(nan|inf|1e\+30)(.|\n)*grid_sample\("),
     Reason("values at infinity", "numbers", "nan|inf", r"(matrix_power|det|b?addb?mm|addmv|addr|cross)\(|multi_marg"),
