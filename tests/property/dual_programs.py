@@ -53,6 +53,7 @@ OWN_REASONS = [
     Reason("views that Functions give", "tangents", "None", r"Seen\.apply\((.|\n)*(_\(|\] = |out=)[^\n]*\Z"),
     Reason("PyTorch's tangents lie otherwise", "tangents", "", r"where\((.|\n)*as_strided\([^\n]*\Z"),
     Reason("on which side of zero rounding leaves a part", "numbers", "3\\.14", r"fft\w*\((.|\n)*angle\("),
+    Reason("signs of sums of negative zeros", "numbers", "3\\.14", r"_norm\((.|\n)*atan2"),
     Reason("on which side of zero rounding leaves a part", "tangents", "j", r"fft\w*\((.|\n)*(pow|\*\*|log|sqrt)"),
     Reason("PyTorch's powers of two are not exact", "numbers", "", r"complex(.|\n)*ldexp\("),
     Reason("PyTorch's bytes wrap around", "tangents", "", r"(uint8|int8|int16)(.|\n)*atan2"),

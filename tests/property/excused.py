@@ -74,6 +74,7 @@ REASONS = [
     Reason("conjugates are no views", "taken", "view of a leaf", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))"),
     Reason("conjugates are no views", "taken", "unresolved conjugated tensors", r"(mH|adjoint\(\)|conj\(\))"),
     Reason("conjugates are no views", "numbers", "", r"complex(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*\.data ="),
+    Reason("conjugates are no views", "numbers", "", r"from_numpy\(\w+\.det(.|\n)*(mH|adjoint\(\)|conj\(\))(.|\n)*_\("),
     Reason("a rule of PyTorch's refuses dtypes, or breaks", "taken|words|type", BROKEN, r"backward|autograd"),
     Reason("PyTorch's rule gives another shape", "taken|type|words", r"(Scatter|IndexAdd|IndexPut)\w* returned an inv"),
     Reason("a rule of PyTorch's gives another shape", "taken", "CopySlices returned an inv", r"scatter(_add)?_\("),
