@@ -6,7 +6,7 @@ strides.  The draws themselves are in ``kernels.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,17 @@ def source(generator: Generator | None) -> Generator:
     return default_generator if generator is None else generator
 
 
+def turned(order: Sequence[int], draw: Callable[..., Any], *arrays: Any) -> Any:
+    """What ``draw`` gives of arrays whose dimensions are put in an order; its own are put back."""
+    return draw(*(array.transpose(order) for array in arrays)).transpose(np.argsort(order))
+
+
 def placed(self: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
     """Numbers drawn by ``draw(sizes)`` in the order of the memory of ``self``, in its shape."""
     if self.ndim < 2 or self.flags.c_contiguous or overlaps((self.shape, strides_of(self), 0)):
         return draw(self.shape)
     order = sorted(range(self.ndim), key=lambda axis: -self.strides[axis])
-    back = np.argsort(order)
-    return draw(tuple(self.shape[axis] for axis in order)).transpose(back)
+    return turned(order, lambda array: draw(array.shape), self)
 
 
 @op(node="NormalBackward0", public=False)
@@ -90,10 +94,7 @@ def bernoulli_by(self: Any, p: Any, /, generator: Any) -> Any:
         return draws.bernoulli(source(generator), np.asarray(p), self.shape, self.dtype)
     chances = np.broadcast_to(p, self.shape)
     order = order_of(self.shape, [strides_of(self), strides_of(chances)])[::-1]
-    drawn = draws.bernoulli(
-        source(generator), chances.transpose(order), [self.shape[axis] for axis in order], self.dtype
-    )
-    return drawn.transpose(np.argsort(order))
+    return turned(order, lambda p: draws.bernoulli(source(generator), p, p.shape, self.dtype), chances)
 
 
 bernoulli_by.derivative(self=lambda grad: nothing(grad), p=lambda grad, p_sizes: nothing_of(grad, p_sizes))
@@ -264,10 +265,9 @@ def binomial(count: Any, prob: Any, /, generator: Any = None) -> Any:
     both = np.broadcast_arrays(_floating(count, "binomial_cpu"), np.asarray(prob))
     sizes = both[0].shape
     if count.shape == sizes:  # what is drawn lies in rows, else as what is given
-        return counts.binomial(source(generator), both[0], both[1])
+        return counts.binomial(source(generator), *both)
     order = order_of(sizes, [*map(strides_of, both)])[::-1]
-    drawn = counts.binomial(source(generator), *(array.transpose(order) for array in both))
-    return drawn.transpose(np.argsort(order))
+    return turned(order, lambda *given: counts.binomial(source(generator), *given), *both)
 
 
 binomial.derivative(count=lambda grad: refuse("binomial"), prob=lambda grad: refuse("binomial"))
